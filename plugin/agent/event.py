@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a run tells: the dock, the log, the record and the tests all read this one stream."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, Union
+
+from ...tools.base import LayerReference, ToolResult
+from ..llm.base import Usage
+
+
+class Status(str, Enum):
+    """How a run ended."""
+
+    OK = "ok"
+    REJECTED = "rejected"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+@dataclass(frozen=True)
+class RunStarted:
+    """A question was taken up."""
+
+    question: str
+    model: str
+    server: str
+    stages: tuple[str, ...]
+    max_steps: int
+
+
+@dataclass(frozen=True)
+class StageChanged:
+    """The work entered a state; `intent` is the model's USER_INTENT."""
+
+    stage: str
+    intent: str = ""
+
+
+@dataclass(frozen=True)
+class ModelState:
+    """The model is loading, reading the prompt or writing."""
+
+    state: str  # "loading", "reading", "writing", "idle"
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class CallStarted:
+    """A tool call begins; `layer` is the main layer's name or ""."""
+
+    call_id: str
+    tool: str
+    label: str
+    layer: str
+    arguments: dict[str, Any]
+    step: int
+
+
+@dataclass(frozen=True)
+class CallProgress:
+    """A running call reports its share done, 0 to 100."""
+
+    call_id: str
+    percent: float
+
+
+@dataclass(frozen=True)
+class CallFinished:
+    """A tool call ended; `error` is "" when it worked, `mended` when a corrected call follows."""
+
+    call_id: str
+    tool: str
+    arguments: dict[str, Any]
+    ok: bool
+    error: str
+    seconds: float
+    result: ToolResult | None = None
+
+
+@dataclass(frozen=True)
+class Reflected:
+    """The reflection step corrected a failed call (or found nothing to correct)."""
+
+    call_id: str
+    text: str
+
+
+@dataclass(frozen=True)
+class AnswerDelta:
+    """A piece of the answer, as Markdown."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class AnswerReset:
+    """What was streamed of the answer is withdrawn: a better one follows."""
+
+
+@dataclass(frozen=True)
+class Notice:
+    """One sentence for the user beside the answer (a summary was made, a guard mended something)."""
+
+    text: str
+    warning: bool = False
+
+
+@dataclass(frozen=True)
+class TokensUsed:
+    """Tokens of one model call, and the context in force."""
+
+    usage: Usage
+    context: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class RunFinished:
+    """The run ended; `answer` is the final text, or the reason in one sentence."""
+
+    status: Status
+    answer: str
+    value: float | None = None
+    unit: str = ""
+    reason: str = ""
+    layers: tuple[LayerReference, ...] = ()
+    files: tuple[str, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+    seconds: dict[str, float] = field(default_factory=dict)
+
+
+Event = Union[
+    RunStarted,
+    StageChanged,
+    ModelState,
+    CallStarted,
+    CallProgress,
+    CallFinished,
+    Reflected,
+    AnswerDelta,
+    AnswerReset,
+    Notice,
+    TokensUsed,
+    RunFinished,
+]

@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The protocol of a chat model: what goes in, what streams out, and what can go wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, Protocol, Union
+
+from ..agent.message import Message, ToolCall
+
+Cancelled = Callable[[], bool]
+"""Asked many times a second while a reply is awaited; true ends it."""
+
+
+class Server(str, Enum):
+    """Which kind of server answers."""
+
+    AUTO = "auto"
+    OLLAMA = "ollama"
+    OPENAI = "openai"
+    EMBEDDED = "embedded"
+
+
+class Finish(str, Enum):
+    """Why a reply ended."""
+
+    STOP = "stop"
+    LENGTH = "length"
+    CALLS = "calls"
+
+
+@dataclass(frozen=True)
+class ToolSpec:
+    """A tool as a model sees it: name, one sentence, JSON schema of the arguments."""
+
+    name: str
+    description: str
+    parameters: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class ChatRequest:
+    """One request: the whole conversation, and how the reply may look.
+
+    `schema` is a JSON schema that the server is asked to hold the reply to; `tools` are sent
+    natively. `max_tokens` bounds the reply, `temperature` and `seed` its sampling.
+    """
+
+    messages: tuple[Message, ...]
+    tools: tuple[ToolSpec, ...] = ()
+    schema: dict[str, Any] | None = None
+    max_tokens: int = 512
+    temperature: float = 0.0
+    seed: int | None = None
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Tokens of one or more calls; `prompt` = `cached` + `evaluated`.
+
+    Where a server does not say what it cached, `cached` is 0 and `estimated` is true.
+    """
+
+    prompt: int = 0
+    cached: int = 0
+    evaluated: int = 0
+    generated: int = 0
+    estimated: bool = False
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            self.prompt + other.prompt,
+            self.cached + other.cached,
+            self.evaluated + other.evaluated,
+            self.generated + other.generated,
+            self.estimated or other.estimated,
+        )
+
+
+@dataclass(frozen=True)
+class TextDelta:
+    """A piece of the visible reply."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class ThinkingDelta:
+    """A piece of the model's thinking, never shown as the answer and never executed."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """Nothing has come yet: the model is being loaded or reads the prompt."""
+
+    seconds: float
+    loading: bool = False
+
+
+@dataclass(frozen=True)
+class Reply:
+    """The whole reply, the last item of every stream."""
+
+    text: str
+    thinking: str = ""
+    calls: tuple[ToolCall, ...] = ()
+    finish: Finish = Finish.STOP
+    usage: Usage = field(default_factory=Usage)
+    seconds: float = 0.0
+
+
+Chunk = Union[TextDelta, ThinkingDelta, Waiting, Reply]
+
+
+@dataclass(frozen=True)
+class ModelCard:
+    """What is known of a model without asking it anything.
+
+    `context` is the number of tokens in force, `digest` identifies the weights ("" if the
+    server does not say), `local` tells whether the address is on this machine.
+    """
+
+    name: str
+    server: Server
+    address: str
+    context: int
+    digest: str = ""
+    local: bool = True
+    native_tools: bool = False
+
+
+class ChatModel(Protocol):
+    """A model that can be talked to. All methods may be called from any one thread at a time."""
+
+    def card(self) -> ModelCard:
+        """Describe the model. Raises ModelError when the server or the model is not there."""
+
+    def chat(self, request: ChatRequest, cancelled: Cancelled) -> Iterator[Chunk]:
+        """Stream the reply; the last item is a Reply.
+
+        Raises ModelError, and RunCancelled within half a second after `cancelled` turns true.
+        """
+
+    def close(self) -> None:
+        """Let go of connections (an embedded server keeps running; its owner stops it)."""
+
+
+class RunCancelled(Exception):
+    """The user stopped the run."""
+
+
+class ModelError(Exception):
+    """A model cannot answer: one sentence for the user, with the next step, and details for the log."""
+
+    def __init__(self, message: str, detail: str = "", retry: bool = False) -> None:
+        super().__init__(message)
+        self.message = message
+        self.detail = detail
+        self.retry = retry
+
+
+class ServerDown(ModelError):
+    """No server answers at the address."""
+
+
+class ModelMissing(ModelError):
+    """The server does not have the model; the message lists those that it has."""
+
+
+class FeatureRefused(ModelError):
+    """The server refused tools or a schema; the caller may ask again without them."""
+
+
+class ContextFull(ModelError):
+    """The prompt does not fit the context in force."""
+
+
+class OutOfMemory(ModelError):
+    """The machine cannot hold the model or the context."""
+
+
+class BrokenModelFile(ModelError):
+    """A GGUF file is missing, incomplete or not a model."""
+
+
+class StreamBroken(ModelError):
+    """The reply ended early; `partial` is the text that had come."""
+
+    def __init__(self, message: str, detail: str = "", partial: str = "") -> None:
+        super().__init__(message, detail, retry=True)
+        self.partial = partial
+
+
+class NoModel(ModelError):
+    """No model was found by any of the ways of the contract."""

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Tools as the agent knows them: definitions, layer profiles, results and errors, without QGIS."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, Protocol
+
+Progress = Callable[[float], None]
+"""Takes the share done, 0 to 100."""
+
+
+class Family(str, Enum):
+    """The kind of layer that an argument takes."""
+
+    ANY = "any"
+    VECTOR = "vector"
+    POINT = "point"
+    LINE = "line"
+    POLYGON = "polygon"
+    TABLE = "table"
+    RASTER = "raster"
+
+
+@dataclass(frozen=True)
+class FieldProfile:
+    """A field of a vector layer or table.
+
+    `type` is one of integer, real, text, date, time, datetime, boolean, other; `samples` are up
+    to a few distinct values as text; `minimum`/`maximum` are set for numbers and dates;
+    `distinct` is None when counting stopped early; `empty` counts NULL (and blank text).
+    """
+
+    name: str
+    type: str
+    alias: str = ""
+    samples: tuple[str, ...] = ()
+    minimum: str = ""
+    maximum: str = ""
+    distinct: int | None = None
+    empty: int | None = None
+
+
+@dataclass(frozen=True)
+class BandProfile:
+    """A band of a raster, numbered from 1."""
+
+    number: int
+    name: str
+    type: str = ""
+    nodata: float | None = None
+
+
+@dataclass(frozen=True)
+class LayerProfile:
+    """A layer as the model sees it.
+
+    `key` is the unique text by which tools take it (the layer's name, with a number added when
+    two layers share it); `short` is the id of the result that made it ("r3") or "".
+    `crs` is "" when the layer has none; `unit` is the unit of its coordinates.
+    """
+
+    key: str
+    id: str
+    family: Family
+    geometry: str
+    crs: str = ""
+    unit: str = ""
+    features: int = -1
+    fields: tuple[FieldProfile, ...] = ()
+    bands: tuple[BandProfile, ...] = ()
+    cells: str = ""
+    short: str = ""
+    has_z: bool = False
+    source: str = ""
+
+
+@dataclass(frozen=True)
+class ToolDefinition:
+    """A tool: its name, one sentence, its arguments as JSON schema.
+
+    Beside the plain keywords a property may carry `x-layer` (a Family value, or a list of them:
+    the argument names a layer of that kind), `x-field` (the name of the layer argument whose
+    field this is) with `x-types` (field types that fit), and `x-result` ("number", "text",
+    "layer": the argument refers to an earlier result). Grounding turns these into enumerations.
+    `label` is what a user reads on the card; `lasting` marks what outlives the session.
+    """
+
+    name: str
+    description: str
+    parameters: dict[str, Any]
+    label: str = ""
+    lasting: bool = False
+
+
+@dataclass(frozen=True)
+class LayerReference:
+    """A layer in a result or a record; `features` is -1 for rasters."""
+
+    id: str
+    name: str
+    source: str
+    geometry: str
+    crs: str
+    features: int
+
+
+@dataclass(frozen=True)
+class ToolResult:
+    """What a tool gives back: small, summarised, with ids.
+
+    `id` is the short id that the user and the model can use ("r3"), given by the toolbox.
+    `text` is what the model reads. `numbers` and `texts` are the values by which an answer may
+    refer to the result ("r3.count"); `units` gives the unit of a number by the same key.
+    `algorithm` and `parameters` say how to open the same thing in Processing, when one was run.
+    """
+
+    text: str
+    id: str = ""
+    numbers: dict[str, float] = field(default_factory=dict)
+    texts: dict[str, str] = field(default_factory=dict)
+    units: dict[str, str] = field(default_factory=dict)
+    layers: tuple[LayerReference, ...] = ()
+    files: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    algorithm: str = ""
+    parameters: dict[str, Any] = field(default_factory=dict)
+
+
+class ToolError(Exception):
+    """A tool could not do its work; `message` names the layer or parameter and the next step."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
+
+
+class MendableError(ToolError):
+    """The model can mend this by another call; it goes back to the model and is counted."""
+
+
+class LastingError(ToolError):
+    """The model cannot mend this (a removed layer, a full disk); it is reported to the user."""
+
+
+class Toolbox(Protocol):
+    """The tools over one project, as the agent sees them.
+
+    Every method may be called from the worker thread; the toolbox itself hops to the main
+    thread where QGIS asks for it.
+    """
+
+    def definitions(self) -> tuple[ToolDefinition, ...]:
+        """Return all tools, in the order in which they are listed to a model."""
+
+    def layers(self) -> tuple[LayerProfile, ...]:
+        """Return the layers of the project now, project layers first, then results."""
+
+    def run(
+        self,
+        name: str,
+        arguments: dict[str, Any],
+        progress: Progress,
+        cancelled: Callable[[], bool],
+    ) -> ToolResult:
+        """Run one call. Raises MendableError, LastingError, and llm's RunCancelled is never raised
+        here: a cancelled tool raises ToolCancelled."""
+
+    def begin_turn(self, question: str) -> None:
+        """Open a group of results for one question, so that they can be undone together."""
+
+    def undo_turn(self) -> tuple[str, ...]:
+        """Remove what the last turn made and restore what it changed; returns what was done."""
+
+
+class ToolCancelled(Exception):
+    """The user stopped a tool."""

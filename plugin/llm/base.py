@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Protocol, Union
 
+from ...tools.base import LayerProfile, ToolDefinition
 from ..agent.message import Message, ToolCall
 
 Cancelled = Callable[[], bool]
@@ -147,6 +148,58 @@ class ChatModel(Protocol):
 
     def close(self) -> None:
         """Let go of connections (an embedded server keeps running; its owner stops it)."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What one reply may be.
+
+    `tools` may be called, on `layers` and on `results` (references by kind: number, text,
+    layer). `said` are the values that stand before the call, as JSON schemas by name, in order;
+    `stages` narrows the value of CURRENT_STAGE for each tool. Without tools only `said` is asked.
+    """
+
+    tools: tuple[ToolDefinition, ...] = ()
+    layers: tuple[LayerProfile, ...] = ()
+    results: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    said: Mapping[str, dict[str, Any]] = field(default_factory=dict)
+    stages: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Spoken:
+    """A reply that was understood: what was said, the calls found, and the turn to remember.
+
+    `native` tells that the calls came as structured calls, so results go back as tool messages.
+    `malformed` says what could not be read of a call, or "".
+    """
+
+    reply: Reply
+    said: dict[str, Any]
+    calls: tuple[ToolCall, ...]
+    message: Message
+    native: bool = False
+    malformed: str = ""
+
+
+class Speaker(Protocol):
+    """Talks to a model in the way that this model understands best."""
+
+    def card(self) -> ModelCard:
+        """Describe the model. Raises ModelError."""
+
+    def choose(
+        self, messages: tuple[Message, ...], choice: Choice, cancelled: Cancelled
+    ) -> Iterator[Union[Chunk, Spoken]]:
+        """Ask for one reply within `choice`; the last item is a Spoken. Raises as ChatModel.chat."""
+
+    def write(
+        self, messages: tuple[Message, ...], max_tokens: int, cancelled: Cancelled
+    ) -> Iterator[Chunk]:
+        """Ask for free text; the last item is a Reply. Raises as ChatModel.chat."""
+
+    def estimate(self, messages: tuple[Message, ...]) -> int:
+        """Estimate the tokens of these messages."""
 
 
 class RunCancelled(Exception):

@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Finds tool calls that a model wrote into its text: tagged, fenced or bare JSON, the markers of
+Mistral and Llama, and Python-style calls."""
+
+from __future__ import annotations
+
+import re
+import secrets
+import string
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..agent.message import ToolCall
+from .literal import MalformedError, extent, read_call, read_json
+
+MAX_TEXT = 60_000
+MAX_TRIES = 50
+
+_ALPHABET = string.ascii_letters + string.digits
+_THINKING = re.compile(r"<(think|thinking)>(.*?)(?:</\1>|\Z)", re.DOTALL)
+_THINKING_END = re.compile(r"</think(?:ing)?>")
+_STRAY = re.compile(
+    r"</?(?:tool_calls?|tools|function_call|function|parameter|tool_response)(?:=[\w.-]*)?>"
+    r"|<\|(?:im_end|eot_id|eom_id|endoftext|python_tag)\|>|\[/?TOOL_CALLS\]"
+)
+_OPENING = r"<(?P<tag>tool_calls?|tools|function_call)>|(?P<mark>\[TOOL_CALLS\]|<\|python_tag\|>)"
+_FENCE = r"(?P<fence>```[\w+-]*[ \t]*\n?)"
+_BARE = r"(?P<bare>[{\[])"
+_CLOSING = re.compile(
+    r"\s*(?:</(?:tool_calls?|tools|function_call)>|```|<\|(?:eom_id|eot_id|im_end)\|>)"
+)
+_CALL = re.compile(r"(?:[A-Za-z_]\w*\.)*([A-Za-z_][\w-]*)\s*\(")
+_MISTRAL = re.compile(r"([A-Za-z_][\w.-]*)\s*(?:\[ARGS\]\s*)?(?=\{)")
+_BETWEEN = re.compile(r"[\s,;]*")
+
+_NAME_KEYS = ("name", "tool", "function", "tool_name")
+_ARGUMENT_KEYS = ("arguments", "parameters", "args", "input")
+_NAME_KEY = re.compile(rf"""["'](?:{"|".join(_NAME_KEYS)})["']\s*:""")
+_WRAPPERS = ("tool_calls", "tool_call", "function_call", "function", "calls")
+
+
+@dataclass(frozen=True)
+class TextCalls:
+    """What a reply's text holds: visible text, calls, thinking, and what was no proper call.
+
+    `malformed` is one sentence for the model, or "".
+    """
+
+    text: str
+    calls: tuple[ToolCall, ...] = ()
+    thinking: str = ""
+    malformed: str = ""
+
+
+def call_id() -> str:
+    """Return a new id of nine letters and digits, the form that every chat template takes."""
+    return "".join(secrets.choice(_ALPHABET) for _ in range(9))
+
+
+def split_thinking(text: str) -> tuple[str, str]:
+    """Return the text without its thinking blocks, and the thinking.
+
+    A block that is not closed reaches to the end; one that only closes began with the text.
+    """
+    thoughts: list[str] = []
+    first = _THINKING_END.search(text)
+    if first and not _THINKING.search(text, 0, first.start()):
+        thoughts.append(text[: first.start()])
+        text = text[first.end() :]
+    thoughts += [match.group(2) for match in _THINKING.finditer(text)]
+    return _THINKING.sub("", text), "\n".join(part.strip() for part in thoughts if part.strip())
+
+
+def find_calls(text: str, known_names: Collection[str]) -> TextCalls:
+    """Find the tool calls in a reply's text, in their order.
+
+    Thinking is never searched. An unknown name counts only where the form leaves no doubt (a
+    tag, a marker, or JSON with both a name and arguments), so that it can be answered by name.
+    """
+    spoken, thinking = split_thinking(text[:MAX_TEXT])
+    search = _Search(spoken, known_names)
+    search.run()
+    whole = search.visible() + text[MAX_TEXT:]
+    visible = re.sub(r"\n{3,}", "\n\n", _STRAY.sub("", whole)).strip()
+    malformed = "" if search.calls else search.malformed
+    return TextCalls(visible, tuple(search.calls), thinking, malformed)
+
+
+class _Search:
+    """One pass over a text, cutting calls out of it."""
+
+    def __init__(self, text: str, known: Collection[str]) -> None:
+        self._text = text
+        self._known = set(known)
+        self._kept: list[str] = []
+        self.calls: list[ToolCall] = []
+        self.malformed = ""
+        names = "|".join(re.escape(name) for name in sorted(self._known))
+        call = rf"|(?m:^[ \t>*`-]*)(?P<call>(?:{names})\s*\()" if names else ""
+        self._start = re.compile(f"{_OPENING}|{_FENCE}|{_BARE}{call}")
+
+    def run(self) -> None:
+        at = 0
+        for _ in range(MAX_TRIES):
+            match = self._start.search(self._text, at)
+            if match is None:
+                break
+            begin = match.start("call") if match.lastgroup == "call" else match.start()
+            self._kept.append(self._text[at:begin])
+            at = self._take(match, begin)
+        self._kept.append(self._text[at:])
+
+    def visible(self) -> str:
+        return "".join(self._kept)
+
+    def _take(self, match: re.Match[str], begin: int) -> int:
+        """Read what begins at a match and return where the search goes on."""
+        marked = match.lastgroup in ("tag", "mark")
+        inside = match.end() if marked or match.lastgroup == "fence" else begin
+        found, end = self._region(inside, marked)
+        if found:
+            self.calls += found
+            closing = _CLOSING.match(self._text, end) if inside != begin else None
+            return closing.end() if closing else end
+        if marked:
+            self.malformed = self.malformed or "no tool call was found in the tag"
+            closing = re.compile(rf"</{match['tag']}>").search(self._text, inside)
+            return closing.end() if closing else len(self._text)
+        stop = max(end, match.end())
+        self._kept.append(self._text[begin:stop])
+        return stop
+
+    def _region(self, at: int, marked: bool) -> tuple[list[ToolCall], int]:
+        """Read the calls that follow each other from `at`; return them and where they end."""
+        found: list[ToolCall] = []
+        end = at
+        while True:
+            gap = _BETWEEN.match(self._text, end)
+            start = gap.end() if gap else end
+            try:
+                calls, stop = self._one(start, marked)
+            except MalformedError as error:
+                self.malformed = self.malformed or str(error)
+                return found, end
+            if not calls:
+                return found, end if found else max(end, stop)
+            found += calls
+            end = stop
+
+    def _one(self, at: int, marked: bool) -> tuple[list[ToolCall], int]:
+        """Read one value or call at `at`. Raises MalformedError when it begins but is broken."""
+        text = self._text
+        if text[at : at + 1] in ("{", "["):
+            value, end = self._value(at, marked)
+            return list(_calls_of(value, self._known, marked)), end
+        mistral = _MISTRAL.match(text, at) if marked else None
+        if mistral:
+            end = extent(text, mistral.end())
+            arguments = read_json(text[mistral.end() : end])
+            return [ToolCall(call_id(), mistral.group(1), arguments)], end
+        call = _CALL.match(text, at)
+        if call is None or not (marked or call.group(1) in self._known):
+            return [], at
+        end = extent(text, call.end() - 1)
+        rest = text[end:].split("\n", 1)[0]
+        if not marked and rest.strip(" \t;`.") and not rest.lstrip().startswith("<"):
+            return [], at
+        name, arguments = read_call(text[at:end])
+        return [ToolCall(call_id(), name, arguments)], end
+
+    def _value(self, at: int, marked: bool) -> tuple[Any, int]:
+        """Return the JSON value at `at` and its end; brackets in prose are no fault."""
+        end = at + 1
+        try:
+            end = extent(self._text, at)
+            return read_json(self._text[at:end]), end
+        except MalformedError:
+            if marked or _NAME_KEY.search(self._text, at, max(end, at + 200)):
+                raise
+            return None, end
+
+
+def _calls_of(value: Any, known: Collection[str], marked: bool) -> Iterator[ToolCall]:
+    """Yield the calls that a JSON value describes."""
+    if isinstance(value, list):
+        for item in value:
+            yield from _calls_of(item, known, marked)
+        return
+    if not isinstance(value, Mapping):
+        return
+    for key in _WRAPPERS:
+        if isinstance(value.get(key), (dict, list)):
+            yield from _calls_of(value[key], known, marked)
+            return
+    name = next((value[key] for key in _NAME_KEYS if isinstance(value.get(key), str)), None)
+    if not name:
+        return
+    given = next((key for key in _ARGUMENT_KEYS if key in value), None)
+    if given is None and name in known:
+        arguments: Any = {key: part for key, part in value.items() if key not in _NAME_KEYS}
+    else:
+        arguments = read_arguments(value[given]) if given else {}
+    if name in known or marked or given:
+        yield ToolCall(call_id(), name, arguments)
+
+
+def read_arguments(value: Any) -> dict[str, Any]:
+    """Return a call's arguments as an object: missing, null and empty ones are {}.
+
+    Text is read as JSON. Raises MalformedError when it is not an object.
+    """
+    if isinstance(value, str) and value.strip():
+        value = read_json(value)
+    if value is None or value == "":
+        return {}
+    if not isinstance(value, dict):
+        raise MalformedError("malformed JSON: the arguments are not an object")
+    return value

@@ -9,7 +9,7 @@ root=$(dirname -- "$here")
 work=$root/.work
 python=/usr/bin/python3
 packages=(qgis python3-qgis qgis-providers python3-venv python3-pip ca-certificates
-          xvfb xauth openbox fonts-dejavu-core)
+          xvfb xauth openbox fonts-dejavu-core fonts-open-sans)
 
 say() { printf 'set-up: %s\n' "$*" >&2; }
 die() { say "$*"; exit 1; }

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a chat remembers: the messages that the model has seen, the results, the turns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from ...tools.base import ToolResult
+from .message import Message
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One question with its answer and the results that were made for it."""
+
+    question: str
+    answer: str
+    results: tuple[str, ...]
+
+
+@dataclass
+class Chat:
+    """The memory of one chat. `messages` only ever grow within a turn, so that each request is
+    an extension of the one before and the server's prefix cache holds."""
+
+    messages: list[Message] = field(default_factory=list)
+    turns: list[Turn] = field(default_factory=list)
+    results: dict[str, ToolResult] = field(default_factory=dict)
+
+    def keep(self, result: ToolResult) -> None:
+        """Remember a result by its short id."""
+        if result.id:
+            self.results[result.id] = result
+
+    def numbers(self) -> dict[str, float]:
+        """Return every number by its reference ("r2.count"), the newest result first."""
+        return {
+            f"{item.id}.{key}": value
+            for item in reversed(list(self.results.values()))
+            for key, value in item.numbers.items()
+        }
+
+    def texts(self) -> dict[str, str]:
+        """Return every text value by its reference, the newest result first."""
+        return {
+            f"{item.id}.{key}": value
+            for item in reversed(list(self.results.values()))
+            for key, value in item.texts.items()
+        }
+
+    def unit(self, reference: str) -> str:
+        """Return the unit of a number, or ""."""
+        short, _, key = reference.partition(".")
+        return self.results[short].units.get(key, "") if short in self.results else ""
+
+    def references(self) -> dict[str, tuple[str, ...]]:
+        """Return references by kind, as grounding takes them, the newest first."""
+        layers = tuple(item.id for item in reversed(list(self.results.values())) if item.layers)
+        return {"number": tuple(self.numbers()), "text": tuple(self.texts()), "layer": layers}
+
+    def forget(self, made: Iterable[str]) -> None:
+        """Drop results that no longer exist."""
+        for short in made:
+            self.results.pop(short, None)

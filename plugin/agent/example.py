@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Worked examples of calls, as data, and the choice of those most like a question."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+_WORD = re.compile(r"[^\W\d_]+|\d+")
+_SAME_INTENT = 0.15
+
+
+@dataclass(frozen=True)
+class Step:
+    """One call of an example, in the state where it is made."""
+
+    stage: str
+    tool: str
+    arguments: Mapping[str, Any]
+
+    def text(self) -> str:
+        """Write the step as the reply that a model would give."""
+        reply = {"CURRENT_STAGE": self.stage, "tool": self.tool, "arguments": self.arguments}
+        return json.dumps(reply, ensure_ascii=False)
+
+
+@dataclass(frozen=True)
+class Example:
+    """A question over other layers, and the calls that answer it."""
+
+    question: str
+    layers: str
+    intent: str
+    steps: tuple[Step, ...]
+
+    def text(self) -> str:
+        """Write the example with its calls; results are named r1, r2 by their order."""
+        lines = [f"Q: {self.question} [{self.layers}]"]
+        lines += [step.text() for step in self.steps]
+        return "\n".join(lines)
+
+
+def _stems(text: str) -> Counter[str]:
+    return Counter(word[:5] for word in _WORD.findall(text.lower()))
+
+
+class ExampleBank:
+    """Holds the worked examples and ranks them by likeness to a question.
+
+    Likeness is the cosine of the rarity-weighted word stems of question and layers, a little
+    higher for the same intent.
+    """
+
+    def __init__(self, examples: tuple[Example, ...]) -> None:
+        self.examples = examples
+        self._bags = [_stems(f"{item.question} {item.layers}") for item in examples]
+        seen = Counter(stem for bag in self._bags for stem in bag)
+        self._rarity = {stem: math.log(1 + len(examples) / n) for stem, n in seen.items()}
+
+    def nearest(
+        self, question: str, intent: str, count: int, tools: frozenset[str] | None = None
+    ) -> tuple[Example, ...]:
+        """Return the `count` most alike, the most alike last (nearest to the question).
+
+        With `tools`, only examples whose every call is among them.
+        """
+        bag = _stems(question)
+        ranked = sorted(
+            (
+                (self._likeness(bag, own) + _SAME_INTENT * (item.intent == intent), -place)
+                for place, (item, own) in enumerate(zip(self.examples, self._bags))
+                if tools is None or all(step.tool in tools for step in item.steps)
+            ),
+            reverse=True,
+        )
+        return tuple(self.examples[-place] for _, place in reversed(ranked[:count]))
+
+    def _likeness(self, one: Counter[str], other: Counter[str]) -> float:
+        shared = sum(self._rarity.get(stem, 0.0) ** 2 for stem in one if stem in other)
+        return shared / (self._length(one) * self._length(other) or 1.0)
+
+    def _length(self, bag: Counter[str]) -> float:
+        return math.sqrt(sum(self._rarity.get(stem, 0.0) ** 2 for stem in bag))
+
+
+def load(path: Path) -> ExampleBank:
+    """Read the examples from a file. Raises OSError, ValueError or KeyError when it is broken."""
+    data = json.loads(path.read_text(encoding="utf-8"))
+    return ExampleBank(
+        tuple(
+            Example(
+                item["question"],
+                item["layers"],
+                item["intent"],
+                tuple(Step(s["stage"], s["tool"], s["arguments"]) for s in item["steps"]),
+            )
+            for item in data["examples"]
+        )
+    )

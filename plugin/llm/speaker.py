@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Asks a chat model for one reply in the way it understands best, and reads what it meant.
+
+Three ways, from the closest hold to the loosest: the server keeps the reply to a JSON schema;
+the server parses native calls; the call stands in the text. A server that refuses one is asked
+in the next, and the way that worked is kept for the chat.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from enum import Enum
+from typing import Any, Union
+
+from ...tools.base import ToolDefinition
+from ..agent.message import Message, Role, ToolCall
+from .base import (
+    Cancelled,
+    ChatModel,
+    ChatRequest,
+    Choice,
+    Chunk,
+    FeatureRefused,
+    Finish,
+    ModelCard,
+    Reply,
+    Spoken,
+    ToolSpec,
+)
+from .grounding import ground
+from .textcall import find_calls, new_id
+
+_TOKEN = 3.2
+"""Characters a token, measured on JSON and field names; low, so that estimates err high."""
+
+_MARKS = ("x-layer", "x-field", "x-types", "x-result")
+
+
+class Mode(str, Enum):
+    """The way in which a reply is held to the tools."""
+
+    SCHEMA = "schema"
+    NATIVE = "native"
+    TEXT = "text"
+
+
+_FALLBACK = {Mode.SCHEMA: Mode.NATIVE, Mode.NATIVE: Mode.TEXT}
+
+
+class ModelSpeaker:
+    """A Speaker over one ChatModel; remembers the mode that its server takes."""
+
+    def __init__(
+        self, model: ChatModel, mode: str, reply_tokens: int, temperature: float, seed: int | None
+    ) -> None:
+        self._model = model
+        self._mode = Mode.SCHEMA if mode == "auto" else Mode(mode)
+        self._reply_tokens = reply_tokens
+        self._temperature = temperature
+        self._seed = seed
+
+    @property
+    def mode(self) -> Mode:
+        """The mode in force now."""
+        return self._mode
+
+    def card(self) -> ModelCard:
+        """Describe the model. Raises ModelError."""
+        return self._model.card()
+
+    def choose(
+        self, messages: tuple[Message, ...], choice: Choice, cancelled: Cancelled
+    ) -> Iterator[Union[Chunk, Spoken]]:
+        """Ask for one reply within `choice`; the last item is a Spoken. Raises as ChatModel.chat."""
+        while True:
+            try:
+                for chunk in self._model.chat(self._request(messages, choice), cancelled):
+                    if isinstance(chunk, Reply):
+                        yield self._understand(chunk, choice)
+                    else:
+                        yield chunk
+                return
+            except FeatureRefused:
+                if self._mode not in _FALLBACK:
+                    raise
+                self._mode = _FALLBACK[self._mode]
+
+    def write(
+        self, messages: tuple[Message, ...], max_tokens: int, cancelled: Cancelled
+    ) -> Iterator[Chunk]:
+        """Ask for free text; the last item is a Reply. Raises as ChatModel.chat."""
+        request = ChatRequest(
+            messages, max_tokens=max_tokens, temperature=self._temperature, seed=self._seed
+        )
+        yield from self._model.chat(request, cancelled)
+
+    def estimate(self, messages: tuple[Message, ...]) -> int:
+        """Estimate the tokens of these messages."""
+        length = sum(
+            len(item.content) + sum(len(json.dumps(call.arguments)) + 30 for call in item.calls)
+            for item in messages
+        )
+        return int(length / _TOKEN) + 6 * len(messages)
+
+    def _request(self, messages: tuple[Message, ...], choice: Choice) -> ChatRequest:
+        schema = reply_schema(choice) if self._mode is Mode.SCHEMA else None
+        tools = tuple(_spec(tool) for tool in choice.tools) if self._mode is Mode.NATIVE else ()
+        return ChatRequest(
+            messages, tools, schema, self._reply_tokens, self._temperature, self._seed
+        )
+
+    def _understand(self, reply: Reply, choice: Choice) -> Spoken:
+        names = [tool.name for tool in choice.tools]
+        if reply.calls:
+            message = Message(Role.ASSISTANT, reply.text, reply.calls)
+            return Spoken(reply, _said(reply.text, choice), reply.calls, message, native=True)
+        whole = _json_object(reply.text)
+        message = Message(Role.ASSISTANT, reply.text)
+        if whole is not None and _is_held(whole, choice):
+            said = {name: whole[name] for name in choice.said if name in whole}
+            return Spoken(reply, said, _held_call(whole), message)
+        if reply.finish is Finish.LENGTH and whole is None and "{" in reply.text:
+            return Spoken(reply, {}, (), message, malformed="the reply was cut")
+        found = find_calls(reply.text, names)
+        said = _said(reply.text, choice)
+        return Spoken(reply, said, found.calls, message, malformed=found.malformed)
+
+
+def reply_schema(choice: Choice) -> dict[str, Any]:
+    """Return the schema of one reply within `choice`, each tool held to its own states."""
+    if not choice.tools:
+        said = dict(choice.said)
+        return {
+            "type": "object",
+            "properties": said,
+            "required": list(said),
+            "additionalProperties": False,
+        }
+    schema = ground(choice.tools, choice.layers, choice.results, choice.said).schema
+    for branch in schema.get("anyOf", [schema]):
+        properties = branch["properties"]
+        states = choice.stages.get(properties["tool"]["enum"][0])
+        if states and "CURRENT_STAGE" in properties:
+            properties["CURRENT_STAGE"] = {"type": "string", "enum": list(states)}
+    return schema
+
+
+def _spec(tool: ToolDefinition) -> ToolSpec:
+    return ToolSpec(tool.name, tool.description, _without_marks(tool.parameters))
+
+
+def _without_marks(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _without_marks(item) for key, item in value.items() if key not in _MARKS}
+    return [_without_marks(item) for item in value] if isinstance(value, list) else value
+
+
+def _json_object(text: str) -> dict[str, Any] | None:
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _is_held(whole: dict[str, Any], choice: Choice) -> bool:
+    return isinstance(whole.get("tool"), str) or bool(set(whole) & set(choice.said))
+
+
+def _held_call(whole: dict[str, Any]) -> tuple[ToolCall, ...]:
+    name, arguments = whole.get("tool"), whole.get("arguments", {})
+    if not isinstance(name, str):
+        return ()
+    return (ToolCall(new_id(), name, arguments if isinstance(arguments, dict) else {}),)
+
+
+def _said(text: str, choice: Choice) -> dict[str, Any]:
+    """Read `NAME = value` lines, as the paper asks for CURRENT_STAGE and USER_INTENT.
+
+    Takes `=` or `:`, any case, bold and quotes; the last one counts.
+    """
+    said: dict[str, Any] = {}
+    for name, schema in choice.said.items():
+        pattern = rf"\b{re.escape(name)}\b[\s*_`\"']*[=:][\s*_`\"']*([^\n*`\"']+)"
+        found = re.findall(pattern, text, re.IGNORECASE)
+        if not found:
+            continue
+        value = found[-1].strip().rstrip(".,;")
+        known = {str(item).lower(): item for item in schema.get("enum", [])}
+        if schema.get("type") == "array":
+            said[name] = [part.strip() for part in value.strip("[]").split(",") if part.strip()]
+        elif not known or value.lower() in known:
+            said[name] = known.get(value.lower(), value)
+    return said

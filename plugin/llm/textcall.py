@@ -53,7 +53,7 @@ class TextCalls:
     malformed: str = ""
 
 
-def call_id() -> str:
+def new_id() -> str:
     """Return a new id of nine letters and digits, the form that every chat template takes."""
     return "".join(secrets.choice(_ALPHABET) for _ in range(9))
 
@@ -158,7 +158,7 @@ class _Search:
         if mistral:
             end = extent(text, mistral.end())
             arguments = read_json(text[mistral.end() : end])
-            return [ToolCall(call_id(), mistral.group(1), arguments)], end
+            return [ToolCall(new_id(), mistral.group(1), arguments)], end
         call = _CALL.match(text, at)
         if call is None or not (marked or call.group(1) in self._known):
             return [], at
@@ -167,7 +167,7 @@ class _Search:
         if not marked and rest.strip(" \t;`.") and not rest.lstrip().startswith("<"):
             return [], at
         name, arguments = read_call(text[at:end])
-        return [ToolCall(call_id(), name, arguments)], end
+        return [ToolCall(new_id(), name, arguments)], end
 
     def _value(self, at: int, marked: bool) -> tuple[Any, int]:
         """Return the JSON value at `at` and its end; brackets in prose are no fault."""
@@ -202,7 +202,7 @@ def _calls_of(value: Any, known: Collection[str], marked: bool) -> Iterator[Tool
     else:
         arguments = read_arguments(value[given]) if given else {}
     if name in known or marked or given:
-        yield ToolCall(call_id(), name, arguments)
+        yield ToolCall(new_id(), name, arguments)
 
 
 def read_arguments(value: Any) -> dict[str, Any]:

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What is measured: a method answers a question in a project and gives back a record."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Protocol
+
+from qgis.core import QgsProject
+
+from ..agent.event import Event
+from ..settings import Settings
+
+OnEvent = Callable[[Event], None]
+
+
+class Method(Protocol):
+    """A way to answer questions.
+
+    `answer` returns the record of a question (contract) and calls `on_event` for every event;
+    what `on_event` raises ends the run and passes through. It is called on the main thread.
+    """
+
+    name: str
+
+    def answer(
+        self, question: str, project: QgsProject, output_folder: Path, seed: int, on_event: OnEvent
+    ) -> dict[str, Any]:
+        """Answer one question; files go into `output_folder`, an empty folder."""
+
+
+class GeoOlmMethod:
+    """The plugin's own agent, as the chat uses it."""
+
+    name = "geo-olm"
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+
+    def answer(
+        self, question: str, project: QgsProject, output_folder: Path, seed: int, on_event: OnEvent
+    ) -> dict[str, Any]:
+        """Answer with the session's agent. Raises what the session raises."""
+        from ..session import answer_question
+
+        settings = replace(self._settings, seed=seed)
+        return answer_question(question, project, settings, str(output_folder), on_event)
+
+
+METHODS: dict[str, Callable[[Settings], Method]] = {GeoOlmMethod.name: GeoOlmMethod}
+
+
+class MethodError(Exception):
+    """A method is not known; the message lists those that are."""
+
+
+def methods_named(names: str, settings: Settings) -> list[Method]:
+    """Make the methods of a list separated by commas. Raises MethodError."""
+    wanted = list(dict.fromkeys(name.strip() for name in names.split(",") if name.strip()))
+    unknown = [name for name in wanted if name not in METHODS]
+    if unknown or not wanted:
+        said = ", ".join(unknown) or "no name"
+        raise MethodError(f"Unknown method: {said}. Known are {', '.join(METHODS)}.")
+    return [METHODS[name](settings) for name in wanted]

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The results file: one entry for each run, and a summary for each method."""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from .outcome import Grade, Output
+from .recorder import SECONDS, TOKENS, as_json, numbers
+
+
+class ResultError(Exception):
+    """A results file cannot be gone on with; the message says why."""
+
+
+def entry(
+    key: tuple[str, str, int],
+    asked: str,
+    record: Mapping[str, Any],
+    judged: Grade,
+    outputs: list[Output],
+    error: str,
+) -> dict[str, Any]:
+    """Make a run's entry. `asked` is the model that was asked for ("" is the server's first).
+
+    Correctness and cost need reference chains and prices, which this form has not: they are null.
+    """
+    task, method, repeat = key
+    found = record.get("model")
+    model = found if isinstance(found, Mapping) else {}
+    tokens = record.get("tokens")
+    estimated = bool(tokens.get("estimated")) if isinstance(tokens, Mapping) else True
+    return {
+        "task": task,
+        "method": method,
+        "model": str(model.get("name") or asked),
+        "asked": asked,
+        "digest": str(model.get("digest") or ""),
+        "repeat": repeat,
+        "success": judged.success,
+        "reasons": list(judged.reasons),
+        "status": record.get("status"),
+        "answer": record.get("answer"),
+        "value": record.get("value"),
+        "outputs": [item.as_json() for item in outputs],
+        "correctness_paper": None,
+        "correctness_released": None,
+        "calls": as_json(record.get("calls") or []),
+        "tokens": {**numbers(tokens, TOKENS), "estimated": estimated},
+        "seconds": numbers(record.get("seconds"), SECONDS),
+        "cost": None,
+        "error": error,
+    }
+
+
+def summary(runs: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return for each method the number of runs, the share of right ones, and means."""
+    found: dict[str, Any] = {}
+    for method in dict.fromkeys(run["method"] for run in runs):
+        own = [run for run in runs if run["method"] == method]
+        right = sum(run["success"] for run in own)
+        found[method] = {
+            "runs": len(own),
+            "right": right,
+            "success": right / len(own),
+            "models": sorted({run["model"] for run in own}),
+            "tokens": {
+                name: statistics.fmean(run["tokens"][name] for run in own) for name in TOKENS
+            },
+            "seconds": {
+                name: statistics.fmean(run["seconds"][name] for run in own) for name in SECONDS
+            },
+        }
+    return found
+
+
+class ResultFile:
+    """OUT/results.json, whole after every run: it is written beside and then moved into place."""
+
+    def __init__(self, path: Path) -> None:
+        """Read what an earlier evaluation left. Raises ResultError when it is no results file."""
+        self.path = path
+        self.runs: list[dict[str, Any]] = []
+        if path.exists():
+            try:
+                self.runs = list(json.loads(path.read_text(encoding="utf-8"))["runs"])
+            except (OSError, ValueError, KeyError, TypeError) as error:
+                raise ResultError(f"{path} is no results file; move it away: {error}") from error
+
+    def finished(self, key: tuple[str, str, int], asked: str) -> bool:
+        """Tell whether a run is there already, made with the same model asked for."""
+        return any(self._key(run) == key and run.get("asked") == asked for run in self.runs)
+
+    def add(self, run: dict[str, Any]) -> None:
+        """Add a run, in place of one of the same task, method and repeat, and write the file."""
+        self.runs = [item for item in self.runs if self._key(item) != self._key(run)] + [run]
+        document = {"runs": self.runs, "summary": summary(self.runs)}
+        beside = self.path.with_suffix(".part")
+        beside.write_text(json.dumps(document, ensure_ascii=False, indent=1), encoding="utf-8")
+        os.replace(beside, self.path)
+
+    @staticmethod
+    def _key(run: Mapping[str, Any]) -> tuple[Any, Any, Any]:
+        return run.get("task"), run.get("method"), run.get("repeat")

@@ -79,7 +79,8 @@ def open_layer(layer: TaskLayer, folder: Path) -> QgsMapLayer:
         opened = QgsRasterLayer(source, layer.name, "gdal")
     else:
         options = QgsVectorLayer.LayerOptions(QgsProject.instance().transformContext())
-        options.forceReadOnly = True
+        # A Shapefile opened so loses the encoding of its .cpg file (QGIS 3.40).
+        options.forceReadOnly = path.suffix.lower() == ".gpkg"
         opened = QgsVectorLayer(source, layer.name, "ogr", options)
         opened.setReadOnly(True)
     if not opened.isValid():

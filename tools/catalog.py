@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""All tools, in the order in which they are listed to a model."""
+
+from __future__ import annotations
+
+from .closing import Answer, Reject
+from .listing import LayerInfo, ListLayers, UniqueValues
+from .registry import Registry
+from .selection import FilterFeatures, TopN
+from .statistic import Count, Statistics
+
+
+def build_registry() -> Registry:
+    """Return a registry of all tools."""
+    return Registry(
+        [
+            ListLayers(),
+            LayerInfo(),
+            UniqueValues(),
+            Count(),
+            FilterFeatures(),
+            Statistics(),
+            TopN(),
+            Answer(),
+            Reject(),
+        ]
+    )

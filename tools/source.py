@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Snapshots of layers: made on the main thread, then read on the thread that computes."""
+
+from __future__ import annotations
+
+import datetime
+import math
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Union
+
+from qgis.core import (
+    QgsCoordinateReferenceSystem,
+    QgsDistanceArea,
+    QgsExpressionContext,
+    QgsExpressionContextUtils,
+    QgsFeature,
+    QgsFeatureRequest,
+    QgsField,
+    QgsFields,
+    QgsMapLayer,
+    QgsProject,
+    QgsRasterDataProvider,
+    QgsRasterLayer,
+    QgsUnitTypes,
+    QgsVariantUtils,
+    QgsVectorLayer,
+    QgsVectorLayerFeatureSource,
+    QgsWkbTypes,
+)
+from qgis.PyQt.QtCore import QDate, QDateTime, QMetaType, Qt, QTime
+
+from .base import BandProfile, Family, ToolCancelled
+
+GEOMETRY = {
+    QgsWkbTypes.GeometryType.PointGeometry: (Family.POINT, "point"),
+    QgsWkbTypes.GeometryType.LineGeometry: (Family.LINE, "line"),
+    QgsWkbTypes.GeometryType.PolygonGeometry: (Family.POLYGON, "polygon"),
+    QgsWkbTypes.GeometryType.NullGeometry: (Family.TABLE, "table"),
+    QgsWkbTypes.GeometryType.UnknownGeometry: (Family.VECTOR, "mixed"),
+}
+_TYPES = {
+    QMetaType.Type.Bool: "boolean",
+    QMetaType.Type.Int: "integer",
+    QMetaType.Type.UInt: "integer",
+    QMetaType.Type.LongLong: "integer",
+    QMetaType.Type.ULongLong: "integer",
+    QMetaType.Type.Double: "real",
+    QMetaType.Type.Float: "real",
+    QMetaType.Type.QString: "text",
+    QMetaType.Type.QDate: "date",
+    QMetaType.Type.QTime: "time",
+    QMetaType.Type.QDateTime: "datetime",
+}
+_TIME_NAME = re.compile(r"time=([-\d.]+) \((\w+) since (\d{4})-(\d{1,2})-(\d{1,2})")
+_BAND_NUMBER = re.compile(r"^Band \d+(?:: )?")
+_CHECK_EVERY = 1000
+
+
+def plain(value: Any) -> Any:
+    """Return an attribute value as JSON knows it: NULL and NaN are None, dates ISO texts."""
+    if QgsVariantUtils.isNull(value):
+        return None
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, (bool, int, str)):
+        return value
+    if isinstance(value, (QDate, QDateTime, QTime)):
+        return value.toString(Qt.DateFormat.ISODate)
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}
+    return str(value)
+
+
+def crs_name(crs: QgsCoordinateReferenceSystem) -> str:
+    """Return the authority code, else the description; "" for no CRS."""
+    if not crs.isValid():
+        return ""
+    return crs.authid() or crs.description() or "custom CRS"
+
+
+def field_type(field: QgsField) -> str:
+    """Return the type of a field in FieldProfile's words."""
+    return _TYPES.get(field.type(), "other")
+
+
+@dataclass(frozen=True)
+class VectorSource:
+    """A vector layer or table as it was when the call began; safe on any one thread at a time."""
+
+    key: str
+    id: str
+    short: str
+    family: Family
+    geometry: str
+    crs: QgsCoordinateReferenceSystem
+    fields: QgsFields
+    features: int
+    reader: QgsVectorLayerFeatureSource
+    context: QgsExpressionContext
+    measurer: QgsDistanceArea
+    has_z: bool
+    source: str
+
+    def names(self) -> list[str]:
+        """Return the names of the fields in order."""
+        return [field.name() for field in self.fields]
+
+    def type_of(self, name: str) -> str:
+        """Return the type of a field in FieldProfile's words."""
+        return field_type(self.fields.field(name))
+
+    def in_degrees(self) -> bool:
+        """Tell whether the coordinates are degrees."""
+        return self.crs.isValid() and self.crs.isGeographic()
+
+    def rows(
+        self,
+        cancelled: Callable[[], bool],
+        expression: str = "",
+        geometry: bool = False,
+        only: Sequence[str] | None = None,
+    ) -> Iterator[QgsFeature]:
+        """Yield the features that match `expression`, with the fields `only` (None is all).
+
+        Raises ToolCancelled.
+        """
+        request = QgsFeatureRequest()
+        if only is not None:
+            request.setSubsetOfAttributes(list(only), self.fields)
+        if expression:
+            request.setFilterExpression(expression)
+            request.setExpressionContext(self.context)
+        elif not geometry:
+            request.setFlags(QgsFeatureRequest.Flag.NoGeometry)
+        for number, feature in enumerate(self.reader.getFeatures(request)):
+            if number % _BAND_NUMBER = re.compile(r"^Band \d+(?:: )?")
+_CHECK_EVERY == 0 and cancelled():
+                raise ToolCancelled()
+            yield feature
+
+
+@dataclass(frozen=True)
+class RasterSource:
+    """A raster layer as it was when the call began; its provider is a clone."""
+
+    key: str
+    id: str
+    short: str
+    crs: QgsCoordinateReferenceSystem
+    provider: QgsRasterDataProvider
+    bands: tuple[BandProfile, ...]
+    cells: str
+    source: str
+    family: Family = Family.RASTER
+
+
+LayerSource = Union[VectorSource, RasterSource]
+
+
+def snapshot(layer: QgsMapLayer, project: QgsProject, key: str, short: str) -> LayerSource | None:
+    """Return the snapshot of a layer, None for kinds that no tool reads. Main thread only."""
+    if isinstance(layer, QgsVectorLayer):
+        return _vector(layer, project, key, short)
+    if isinstance(layer, QgsRasterLayer) and layer.dataProvider() is not None:
+        return _raster(layer, key, short)
+    return None
+
+
+def _vector(layer: QgsVectorLayer, project: QgsProject, key: str, short: str) -> VectorSource:
+    family, geometry = GEOMETRY.get(layer.geometryType(), (Family.VECTOR, "mixed"))
+    context = QgsExpressionContext(QgsExpressionContextUtils.globalProjectLayerScopes(layer))
+    measurer = QgsDistanceArea()
+    measurer.setSourceCrs(layer.crs(), project.transformContext())
+    ellipsoid = project.ellipsoid()
+    if layer.crs().isValid() and (not ellipsoid or ellipsoid == "NONE"):
+        ellipsoid = layer.crs().ellipsoidAcronym() or "EPSG:7030"
+    measurer.setEllipsoid(ellipsoid)
+    return VectorSource(
+        key=key,
+        id=layer.id(),
+        short=short,
+        family=family,
+        geometry=geometry,
+        crs=layer.crs() if family is not Family.TABLE else QgsCoordinateReferenceSystem(),
+        fields=layer.fields(),
+        features=layer.featureCount(),
+        reader=QgsVectorLayerFeatureSource(layer),
+        context=context,
+        measurer=measurer,
+        has_z=QgsWkbTypes.hasZ(layer.wkbType()),
+        source=layer.source(),
+    )
+
+
+def _raster(layer: QgsRasterLayer, key: str, short: str) -> RasterSource:
+    provider = layer.dataProvider().clone()
+    bands = tuple(
+        BandProfile(
+            number,
+            _band_name(layer.bandName(number)),
+            provider.dataType(number).name.lower(),
+            provider.sourceNoDataValue(number) if provider.sourceHasNoDataValue(number) else None,
+        )
+        for number in range(1, layer.bandCount() + 1)
+    )
+    unit = QgsUnitTypes.toAbbreviatedString(layer.crs().mapUnits()) if layer.crs().isValid() else ""
+    width, height = layer.rasterUnitsPerPixelX(), layer.rasterUnitsPerPixelY()
+    cells = f"{layer.width()} x {layer.height()} cells of {width:g} x {height:g} {unit}".strip()
+    return RasterSource(
+        key, layer.id(), short, layer.crs(), provider, bands, cells, layer.source()
+    )
+
+
+def _band_name(name: str) -> str:
+    """Return a band's name, with the month and the date where it states a time since an epoch."""
+    found = _TIME_NAME.search(name)
+    if not found:
+        return _BAND_NUMBER.sub("", name)
+    amount, unit, year, month, day = found.groups()
+    scale = {"days": 86400.0, "hours": 3600.0, "minutes": 60.0, "seconds": 1.0}.get(unit)
+    if scale is None:
+        return name
+    epoch = datetime.datetime(int(year), int(month), int(day))
+    moment = epoch + datetime.timedelta(seconds=float(amount) * scale)
+    return f"{moment:%B} {moment.year} ({moment:%Y-%m-%d})"

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the tools made: short ids, one layer-tree group, provenance, and the undo of a turn."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from qgis.core import QgsLayerTreeGroup, QgsMapLayer, QgsProject, QgsRasterLayer, QgsVectorLayer
+
+from .base import LayerReference
+from .source import GEOMETRY, crs_name
+
+GROUP = "Geo-OLM results"
+_PROPERTY = "geo_olm/result"
+
+
+@dataclass
+class Turn:
+    """What one question made, and how to take it back."""
+
+    question: str = ""
+    layers: list[str] = field(default_factory=list)
+    restores: list[Callable[[], str]] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """How a layer came to be."""
+
+    tool: str
+    parameters: dict[str, Any]
+    question: str
+
+
+class ResultStore:
+    """The results of one chat over one project. Layers are touched on the main thread only."""
+
+    def __init__(self, project: QgsProject) -> None:
+        self._project = project
+        self._last = 0
+        self._turns: list[Turn] = []
+        self._shorts: dict[str, str] = {}
+
+    def next_id(self) -> str:
+        """Return the short id that the present call gets if it makes something."""
+        return f"r{self._last + 1}"
+
+    def take_id(self, short: str) -> None:
+        """Mark a short id as given out."""
+        self._last = max(self._last, int(short[1:]))
+
+    def order_of(self, layer_id: str) -> int:
+        """Return when a layer was made, counted from 0."""
+        return list(self._shorts).index(layer_id)
+
+    def short_of(self, layer_id: str) -> str:
+        """Return the short id of a layer that a tool made, or ""."""
+        return self._shorts.get(layer_id, "")
+
+    def begin_turn(self, question: str) -> None:
+        """Open the group of what the next calls make."""
+        self._turns.append(Turn(question))
+
+    def question(self) -> str:
+        """Return the question of the present turn."""
+        return self._turns[-1].question if self._turns else ""
+
+    def remember(self, restore: Callable[[], str]) -> None:
+        """Keep a function that takes one change back; it runs on the main thread."""
+        self._turn().restores.append(restore)
+
+    def name_for(self, title: str) -> str:
+        """Return a layer name that no layer of the project has yet."""
+        taken = {layer.name() for layer in self._project.mapLayers().values()}
+        name, number = title, 2
+        while name in taken:
+            name, number = f"{title} ({number})", number + 1
+        return name
+
+    def add(
+        self, layer: QgsMapLayer, title: str, short: str, provenance: Provenance
+    ) -> LayerReference:
+        """Hand a new layer over to the project, on top of the group of results."""
+        self.take_id(short)
+        layer.setName(self.name_for(title))
+        layer.setCustomProperty(_PROPERTY, short)
+        _stamp(layer, provenance)
+        self._project.addMapLayer(layer, False)
+        self._group().insertLayer(0, layer)
+        self._shorts[layer.id()] = short
+        self._turn().layers.append(layer.id())
+        return reference(layer)
+
+    def undo_turn(self) -> tuple[str, ...]:
+        """Take back the last turn that changed something; newest change first."""
+        while self._turns:
+            turn = self._turns.pop()
+            said = [restore() for restore in reversed(turn.restores)]
+            for layer_id in reversed(turn.layers):
+                layer = self._project.mapLayer(layer_id)
+                if layer is not None:
+                    said.append(f"Removed {layer.name()}.")
+                    self._project.removeMapLayer(layer_id)
+            self._drop_empty_group()
+            if said:
+                return tuple(item for item in said if item)
+        return ()
+
+    def _turn(self) -> Turn:
+        if not self._turns:
+            self._turns.append(Turn())
+        return self._turns[-1]
+
+    def _group(self) -> QgsLayerTreeGroup:
+        root = self._project.layerTreeRoot()
+        return root.findGroup(GROUP) or root.insertGroup(0, GROUP)
+
+    def _drop_empty_group(self) -> None:
+        root = self._project.layerTreeRoot()
+        group = root.findGroup(GROUP)
+        if group is not None and not group.children():
+            root.removeChildNode(group)
+
+
+def reference(layer: QgsMapLayer) -> LayerReference:
+    """Describe a layer for results and records. Main thread only."""
+    vector = isinstance(layer, QgsVectorLayer)
+    geometry = "raster" if isinstance(layer, QgsRasterLayer) else "other"
+    if vector:
+        geometry = GEOMETRY[layer.geometryType()][1]
+    return LayerReference(
+        id=layer.id(),
+        name=layer.name(),
+        source=layer.source(),
+        geometry=geometry,
+        crs=crs_name(layer.crs()) if geometry != "table" else "",
+        features=layer.featureCount() if vector else -1,
+    )
+
+
+def _stamp(layer: QgsMapLayer, provenance: Provenance) -> None:
+    """Write question, tool, parameters and time into the layer's metadata."""
+    metadata = layer.metadata()
+    if provenance.question:
+        metadata.setAbstract(provenance.question)
+    metadata.addHistoryItem(
+        json.dumps(
+            {
+                "tool": provenance.tool,
+                "parameters": provenance.parameters,
+                "time": datetime.datetime.now().astimezone().isoformat(timespec="seconds"),
+            },
+            ensure_ascii=False,
+            default=str,
+        )
+    )
+    layer.setMetadata(metadata)

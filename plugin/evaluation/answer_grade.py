@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .outcome import near, shown
-from .task import is_number
+from .task_fault import is_number
 
 APOSTROPHES = str.maketrans({"\u2019": "'", "\u02bc": "'", "\u2018": "'"})
 

@@ -19,7 +19,7 @@ from qgis.core import (
 
 from .json_path import PathMissing, aggregated, value_at
 from .outcome import NOISE, shown
-from .task import is_number
+from .task_fault import is_number
 
 
 class CheckError(Exception):

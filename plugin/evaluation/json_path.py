@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .outcome import near
-from .task import is_number
+from .task_fault import is_number
 
 RECORD_TOLERANCE = 1e-6
 ROUNDING = 0.005

@@ -20,7 +20,7 @@ from qgis.core import (
 
 from .outcome import near, shown
 from .source import ELLIPSOID
-from .task import is_number
+from .task_fault import is_number
 
 AGGREGATES: dict[str, Callable[[Sequence[float]], float]] = {
     "sum": sum,

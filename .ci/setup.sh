@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Installs QGIS and what the project needs beside it, makes .work/venv and the QGIS profile, and
-# writes .ci/headless.env. A second call only compares a stamp. With --system: the packages alone.
+# writes .ci/headless.env. A second call only compares a stamp.
+# With --system: the packages alone; with --mirror: prints the Debian mirror of this machine.
 set -euo pipefail
 export PATH=${PATH:-/usr/bin:/bin}:/usr/sbin:/sbin
 here=$(realpath -- "$(dirname -- "${BASH_SOURCE[0]}")")
@@ -77,13 +78,17 @@ constraints() {
     esac
 }
 
+venv_stamp() { printf '%s\n' "$root"; "$python" -V; cat "$here/requirements.txt" "$(constraints)"; }
+
 make_venv() {
+    venv_stamp | cmp -s - "$work/venv/stamp" && return
     say "making .work/venv"
     rm -rf "$work/venv"
     "$python" -m venv --system-site-packages "$work/venv"
     "$work/venv/bin/python" -m pip install -qq --disable-pip-version-check --retries 5 \
         -r "$here/requirements.txt" -c "$(constraints)" >&2 ||
         die "pip could not install $here/requirements.txt; look at the lines above, then try again."
+    venv_stamp > "$work/venv/stamp"
 }
 
 make_profile() {
@@ -102,11 +107,12 @@ write_environment() {
 export QGIS_PLUGINPATH=$(quoted "$work/plugins")
 export QGIS_CUSTOM_CONFIG_PATH=$(quoted "$work/profile")
 export QGIS_PROFILES_PATH=$(quoted "$work/profile")
-export PYTHONPATH=$(quoted "$site")\${PYTHONPATH:+:\$PYTHONPATH}
+export PYTHONPATH=$(quoted "$site")"\${PYTHONPATH:+:\$PYTHONPATH}"
 export GEO_OLM_STORE=$(quoted "$work/store")
 export GDAL_PAM_ENABLED=NO
-export HOME=\${HOME:-$(quoted "$work/home")}
-export LANG=\${LANG:-C.UTF-8}
+export PATH="\${PATH:-/usr/local/bin:/usr/bin:/bin}"
+[ -n "\${HOME:-}" ] || export HOME=$(quoted "$work/home")
+export LANG="\${LANG:-C.UTF-8}"
 [ -n "\${DISPLAY:-}\${WAYLAND_DISPLAY:-}\${QT_QPA_PLATFORM:-}" ] || export QT_QPA_PLATFORM=offscreen
 END
     mv -- "$here/headless.env.part" "$here/headless.env"
@@ -122,10 +128,10 @@ ready() {
         stamp | cmp -s - "$work/setup.stamp"
 }
 
-if [[ ${1:-} == --system ]]; then
-    install_packages
-    exit
-fi
+case ${1:-} in
+    --system) install_packages; exit ;;
+    --mirror) mirror; exit ;;
+esac
 export HOME=${HOME:-$work/home} LANG=${LANG:-C.UTF-8}
 mkdir -p "$work" 2>/dev/null && [[ -w $work ]] || die "cannot write in $work; mend its owner, then try again."
 exec 9> "$work/setup.lock"

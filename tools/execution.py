@@ -26,7 +26,7 @@ from qgis.core import (
 )
 from qgis.PyQt.QtCore import Qt
 
-from .base import LastingError, MendableError, Progress, ToolCancelled
+from .base import MendableError, Progress, ToolCancelled
 from .context import Context
 from .source import plain
 from .validity import first_invalid

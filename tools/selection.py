@@ -7,10 +7,9 @@ from typing import Any
 
 from . import argument, execution, wording
 from .base import LayerReference, MendableError, ToolDefinition, ToolResult
-from .condition import field_named, number_of, quoted_name
+from .condition import field_named, number_of
 from .context import Context
 from .expression import SourceFields, chosen, evaluator
-from .registry import Unchecked
 from .source import VectorSource, plain
 
 _TITLE_CHARACTERS = 60

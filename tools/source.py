@@ -137,8 +137,7 @@ class VectorSource:
         elif not geometry:
             request.setFlags(QgsFeatureRequest.Flag.NoGeometry)
         for number, feature in enumerate(self.reader.getFeatures(request)):
-            if number % _BAND_NUMBER = re.compile(r"^Band \d+(?:: )?")
-_CHECK_EVERY == 0 and cancelled():
+            if number % _CHECK_EVERY == 0 and cancelled():
                 raise ToolCancelled()
             yield feature
 
@@ -210,9 +209,7 @@ def _raster(layer: QgsRasterLayer, key: str, short: str) -> RasterSource:
     unit = QgsUnitTypes.toAbbreviatedString(layer.crs().mapUnits()) if layer.crs().isValid() else ""
     width, height = layer.rasterUnitsPerPixelX(), layer.rasterUnitsPerPixelY()
     cells = f"{layer.width()} x {layer.height()} cells of {width:g} x {height:g} {unit}".strip()
-    return RasterSource(
-        key, layer.id(), short, layer.crs(), provider, bands, cells, layer.source()
-    )
+    return RasterSource(key, layer.id(), short, layer.crs(), provider, bands, cells, layer.source())
 
 
 def _band_name(name: str) -> str:

@@ -55,13 +55,14 @@ def crs_of(crs: str) -> str:
 
 def layer(reference: LayerReference) -> str:
     """Describe a layer that was made."""
+    name = json.dumps(reference.name, ensure_ascii=False)
     if reference.geometry == "raster":
-        return f"layer {json.dumps(reference.name, ensure_ascii=False)} (raster, {crs_of(reference.crs)})"
+        return f"layer {name} (raster, {crs_of(reference.crs)})"
     many = counted(reference.features, "feature")
     kind = reference.geometry
     if kind != "table":
         kind = f"{kind}, {crs_of(reference.crs)}"
-    return f"layer {json.dumps(reference.name, ensure_ascii=False)}, {many} ({kind})"
+    return f"layer {name}, {many} ({kind})"
 
 
 def summary(profile: LayerProfile) -> str:

@@ -16,6 +16,7 @@ from .base import (
     ModelMissing,
     OutOfMemory,
     ServerDown,
+    StreamBroken,
 )
 
 MAX_LISTED = 12
@@ -90,6 +91,25 @@ def context_full(place: Place, detail: str = "") -> ContextFull:
     return ContextFull(
         f"The chat fills the model's context{size}. Start a new chat, or shorten this one.", detail
     )
+
+
+def broken_off(place: Place, detail: str, partial: str) -> StreamBroken:
+    """The reply ended early."""
+    return StreamBroken(
+        f"{place} broke off its reply. Ask again, or look at the server's log.", detail, partial
+    )
+
+
+def from_connection(error: BaseException, place: Place, partial: str) -> ModelError:
+    """Return the error for one of httpx's, or for a reply that cannot be read."""
+    import httpx
+
+    detail = f"{type(error).__name__}: {error}"
+    if isinstance(error, (httpx.ConnectError, httpx.ConnectTimeout, ConnectionRefusedError)):
+        return server_down(place, detail)
+    if isinstance(error, httpx.TimeoutException) and not partial:
+        return silent(place, detail)
+    return broken_off(place, detail, partial)
 
 
 def client_missing(package: str) -> ModelError:

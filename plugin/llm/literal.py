@@ -108,7 +108,9 @@ def read_call(text: str) -> tuple[str, dict[str, Any]]:
         try:
             value = ast.literal_eval(item.value)
         except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
-            raise MalformedError(f"the argument {item.arg} of {name} is not a plain value") from None
+            raise MalformedError(
+                f"the argument {item.arg} of {name} is not a plain value"
+            ) from None
         if item.arg is not None:
             arguments[item.arg] = _plain(value)
         elif isinstance(value, dict):

@@ -19,17 +19,16 @@ from .base import (
     ModelError,
     RunCancelled,
     Server,
-    StreamBroken,
     Usage,
 )
 from .failure import (
     Place,
+    broken_off,
     client_missing,
     context_full,
+    from_connection,
     from_status,
     model_missing,
-    server_down,
-    silent,
 )
 from .retry import Streaming, insisted
 from .usage import counted, estimate, guessed, number
@@ -135,13 +134,12 @@ class OpenAIModel:
                     yield from _pieces(chunk, assembly)
             finally:
                 stream.close()
-        except (ModelError, RunCancelled):
-            raise
         except Exception as error:
             raise self._translated(error, assembly.text) from error
         yield from assembly.flush()
         if not seen.finish:
-            raise self._broken("the stream ended without a reason", assembly.text)
+            place = self._place(name)
+            raise broken_off(place, "the stream ended without a reason", assembly.text)
         finish = _FINISH.get(seen.finish, Finish.STOP)
         return assembly.reply(finish, seen.usage or guessed(request, assembly.text))
 
@@ -192,38 +190,25 @@ class OpenAIModel:
         context = self._known.context if self._known else self._context
         return Place(self._label, shown(self._base), name or self._name, context)
 
-    def _broken(self, detail: str, partial: str) -> StreamBroken:
-        return StreamBroken(
-            f"{self._place('')} broke off its reply. Ask again, or look at its log.",
-            detail,
-            partial,
-        )
-
     def _translated(self, error: Exception, partial: str) -> Exception:
         """Return the error to raise for one of the client's or the connection's."""
-        import httpx
         import openai
 
-        name = self._known.name if self._known else ""
-        place = self._place(name)
+        place = self._place(self._known.name if self._known else "")
         if isinstance(error, (ModelError, RunCancelled)):
             return error
         if self._watch.cancelled():
             return RunCancelled()
         if isinstance(error, openai.APIStatusError):
-            text = error.response.text
-            return from_status(error.status_code, text, place)
-        cause = error.__cause__ if isinstance(error, openai.APIConnectionError) else error
-        if isinstance(cause, (httpx.ConnectError, httpx.ConnectTimeout)):
-            return server_down(place, str(cause))
-        if partial:
-            return self._broken(str(cause or error), partial)
-        if isinstance(cause, httpx.TimeoutException):
-            return silent(place, str(cause))
-        if isinstance(error, openai.APIError) and error.body is not None:
-            found = from_status(None, json.dumps(error.body), place)
-            return found if type(found) is not ModelError else self._broken(found.detail, partial)
-        return self._broken(f"{type(cause or error).__name__}: {cause or error}", partial)
+            return from_status(error.status_code, error.response.text, place)
+        if isinstance(error, openai.APIConnectionError):
+            return from_connection(error.__cause__ or error, place, partial)
+        if isinstance(error, openai.APIError):
+            told = json.dumps(error.body) if error.body is not None else str(error)
+            found = from_status(None, told, place)
+            plain = type(found) is ModelError
+            return broken_off(place, found.detail, partial) if plain else found
+        return from_connection(error, place, partial)
 
 
 class _Seen:

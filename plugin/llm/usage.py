@@ -18,7 +18,9 @@ def estimate(request: ChatRequest) -> int:
         len(item.content) + sum(len(json.dumps(call.arguments)) for call in item.calls)
         for item in request.messages
     )
-    length += sum(len(json.dumps(tool.parameters)) + len(tool.description) for tool in request.tools)
+    length += sum(
+        len(json.dumps(tool.parameters)) + len(tool.description) for tool in request.tools
+    )
     return int(length / CHARACTERS) + 4 * len(request.messages)
 
 

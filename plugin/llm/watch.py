@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .base import Cancelled
+from .failure import client_missing
 
 if TYPE_CHECKING:
     import httpx
@@ -39,13 +40,21 @@ TransportFactory = Callable[[Watch], "httpx.BaseTransport"]
 """Makes the transport of one adapter; None in its place means httpx's own."""
 
 
-def http_client(
-    watch: Watch, transport: TransportFactory | None, base_url: str = ""
-) -> httpx.Client:
+def http_client(watch: Watch, transport: TransportFactory | None) -> httpx.Client:
     """Return an httpx client over the transport, or over httpx's own without a proxy.
 
-    httpx's own transport knows one limit for reading: the longer one.
+    httpx's own transport knows one limit for reading: the longer one. Raises ModelError when
+    httpx is not installed.
     """
+    try:
+        import httpx
+    except ImportError as error:
+        raise client_missing("httpx") from error
+    return httpx.Client(**client_options(watch, transport))
+
+
+def client_options(watch: Watch, transport: TransportFactory | None) -> dict[str, Any]:
+    """Return the keyword arguments of httpx.Client for a watch and a transport."""
     import httpx
 
     timeout = httpx.Timeout(
@@ -55,4 +64,4 @@ def http_client(
         pool=watch.connect_s,
     )
     made = transport(watch) if transport is not None else None
-    return httpx.Client(base_url=base_url, timeout=timeout, transport=made, trust_env=False)
+    return {"timeout": timeout, "transport": made, "trust_env": False}

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+from .calculation import CalculateField, Measure
 from .closing import Answer, Reject
 from .listing import LayerInfo, ListLayers, UniqueValues
+from .location import SelectByLocation
 from .registry import Registry
 from .selection import FilterFeatures, TopN
 from .statistic import Count, Statistics
@@ -21,6 +23,9 @@ def build_registry() -> Registry:
             FilterFeatures(),
             Statistics(),
             TopN(),
+            Measure(),
+            SelectByLocation(),
+            CalculateField(),
             Answer(),
             Reject(),
         ]

@@ -20,12 +20,12 @@ class Answer(Unchecked):
         "number, as in r2.count.",
         argument.arguments(
             {
-                "text": {"type": "string"},
                 "value": {"anyOf": [{"type": "string"}, {"type": "number"}], "x-result": "number"},
                 "unit": {"type": "string"},
                 "layers": {"type": "array", "items": {"type": "string", "x-result": "layer"}},
+                "text": {"type": "string"},
             },
-            ["text"],
+            [],
         ),
         label="Answer",
     )
@@ -34,7 +34,7 @@ class Answer(Unchecked):
         """Check that the layers named are there, and hand the answer back."""
         for name in arguments.get("layers", []):
             context.layer(name)
-        return ToolResult(arguments["text"])
+        return ToolResult(arguments.get("text") or "The answer is confirmed next.")
 
 
 class Reject(Unchecked):

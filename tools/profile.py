@@ -102,7 +102,7 @@ def layer_profile(source: LayerSource, fields: tuple[FieldProfile, ...]) -> Laye
             features=source.features,
             fields=fields,
             short=source.short,
-            has_z=source.has_z,
+            has_z=source.has_z(),
             source=source.source,
         )
     return LayerProfile(

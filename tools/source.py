@@ -102,7 +102,7 @@ class VectorSource:
     reader: QgsVectorLayerFeatureSource
     context: QgsExpressionContext
     measurer: QgsDistanceArea
-    has_z: bool
+    wkb: QgsWkbTypes.Type
     source: str
 
     def names(self) -> list[str]:
@@ -112,6 +112,10 @@ class VectorSource:
     def type_of(self, name: str) -> str:
         """Return the type of a field in FieldProfile's words."""
         return field_type(self.fields.field(name))
+
+    def has_z(self) -> bool:
+        """Tell whether the geometries carry a height."""
+        return QgsWkbTypes.hasZ(self.wkb)
 
     def in_degrees(self) -> bool:
         """Tell whether the coordinates are degrees."""
@@ -190,7 +194,7 @@ def _vector(layer: QgsVectorLayer, project: QgsProject, key: str, short: str) ->
         reader=QgsVectorLayerFeatureSource(layer),
         context=context,
         measurer=measurer,
-        has_z=QgsWkbTypes.hasZ(layer.wkbType()),
+        wkb=layer.wkbType(),
         source=layer.source(),
     )
 

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Distances in metres whatever the CRS: measured in a metric CRS around each place, never in
+degrees and not in a projection that stretches."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from qgis.core import (
+    QgsCoordinateReferenceSystem,
+    QgsCoordinateTransform,
+    QgsCoordinateTransformContext,
+    QgsCsException,
+    QgsGeometry,
+    QgsPointXY,
+    QgsRectangle,
+    QgsUnitTypes,
+)
+
+from .base import MendableError
+from .source import VectorSource
+
+_STRETCH = 0.002
+_CELL_DEGREES = 2.0
+_METRES_PER_DEGREE = 110_574.0
+
+
+def needs_crs(source: VectorSource, what: str) -> None:
+    """Refuse a layer without CRS. Raises MendableError."""
+    if not source.crs.isValid():
+        raise MendableError(
+            f"{source.key} has no coordinate reference system, so {what}. "
+            "Set the layer's CRS first; a guess would give a wrong number."
+        )
+
+
+def is_true_metric(crs: QgsCoordinateReferenceSystem, centre: QgsPointXY) -> bool:
+    """Tell whether a CRS is in metres and stretches by less than 0.2 % at `centre` (in it)."""
+    if not crs.isValid() or crs.isGeographic():
+        return False
+    if crs.mapUnits() != QgsUnitTypes.DistanceUnit.DistanceMeters:
+        return False
+    factors = crs.factors(_geographic(crs, centre))
+    scales = (factors.meridionalScale(), factors.parallelScale())
+    return factors.isValid() and all(abs(scale - 1) <= _STRETCH for scale in scales)
+
+
+def _geographic(crs: QgsCoordinateReferenceSystem, point: QgsPointXY) -> object:
+    from qgis.core import QgsPoint
+
+    return QgsPoint(transform(crs, _lon_lat()).transform(point))
+
+
+def _lon_lat() -> QgsCoordinateReferenceSystem:
+    return QgsCoordinateReferenceSystem("EPSG:4326")
+
+
+def transform(
+    source: QgsCoordinateReferenceSystem, target: QgsCoordinateReferenceSystem
+) -> QgsCoordinateTransform:
+    """Return a transform that may be used on any one thread."""
+    return QgsCoordinateTransform(source, target, QgsCoordinateTransformContext())
+
+
+def around(longitude: float, latitude: float) -> QgsCoordinateReferenceSystem:
+    """Return the azimuthal equidistant CRS in metres around a place."""
+    return QgsCoordinateReferenceSystem.fromProj(
+        f"+proj=aeqd +lat_0={latitude:.6f} +lon_0={longitude:.6f} +datum=WGS84 +units=m +no_defs"
+    )
+
+
+def moved(geometry: QgsGeometry, way: QgsCoordinateTransform) -> QgsGeometry:
+    """Return a copy of a geometry in the target CRS of `way`. Raises MendableError."""
+    copy = QgsGeometry(geometry)
+    try:
+        copy.transform(way)
+    except QgsCsException as error:
+        raise MendableError(
+            f"A geometry cannot be brought from {way.sourceCrs().authid()} "
+            f"to {way.destinationCrs().authid() or 'a metric CRS'}."
+        ) from error
+    return copy
+
+
+class Ground:
+    """Distances on the ground between geometries of one CRS (both in that CRS)."""
+
+    def __init__(self, crs: QgsCoordinateReferenceSystem, centre: QgsPointXY) -> None:
+        self._crs = crs
+        self._metric = is_true_metric(crs, centre)
+        self._to_degrees = transform(crs, _lon_lat())
+        self._ways: dict[tuple[int, int], QgsCoordinateTransform] = {}
+
+    def reach(self, geometry: QgsGeometry, metres: float) -> Iterator[QgsRectangle]:
+        """Yield the boxes, in the CRS, that hold everything within `metres` of a geometry."""
+        box = geometry.boundingBox()
+        if self._metric:
+            yield box.buffered(metres)
+            return
+        degrees = self._to_degrees.transformBoundingBox(box)
+        height = metres / _METRES_PER_DEGREE * 1.02
+        south, north = degrees.yMinimum() - height, degrees.yMaximum() + height
+        widest = min(89.0, max(abs(south), abs(north)))
+        width = height / max(0.01, math.cos(math.radians(widest)))
+        west, east = degrees.xMinimum() - width, degrees.xMaximum() + width
+        if south < -89 or north > 89 or east - west >= 360:
+            west, east = -180.0, 180.0
+        for low, high in _wrapped(west, east):
+            part = QgsRectangle(low, max(-90.0, south), high, min(90.0, north))
+            yield part if self._crs.isGeographic() else self._back(part)
+
+    def _back(self, box: QgsRectangle) -> QgsRectangle:
+        way = transform(_lon_lat(), self._crs)
+        limits = self._crs.bounds()
+        inside = box.intersect(limits) if not limits.isEmpty() else box
+        return way.transformBoundingBox(inside)
+
+    def prepared(self, geometry: QgsGeometry) -> tuple[QgsGeometry, QgsCoordinateTransform | None]:
+        """Return a geometry in the metric CRS around itself, and the way there."""
+        if self._metric:
+            return geometry, None
+        centre = self._to_degrees.transform(geometry.boundingBox().center())
+        cell = (round(centre.x() / _CELL_DEGREES), round(centre.y() / _CELL_DEGREES))
+        if cell not in self._ways:
+            local = around(cell[0] * _CELL_DEGREES, max(-90, min(90, cell[1] * _CELL_DEGREES)))
+            self._ways[cell] = transform(self._crs, local)
+        way = self._ways[cell]
+        return moved(geometry, way), way
+
+    def between(
+        self, near: tuple[QgsGeometry, QgsCoordinateTransform | None], other: QgsGeometry
+    ) -> float:
+        """Return the distance in metres from a prepared geometry to another of the CRS."""
+        geometry, way = near
+        return geometry.distance(other if way is None else moved(other, way))
+
+
+def _wrapped(west: float, east: float) -> Iterator[tuple[float, float]]:
+    """Split a span of longitudes at the date line."""
+    if west < -180:
+        yield west + 360, 180.0
+    if east > 180:
+        yield -180.0, east - 360
+    yield max(west, -180.0), min(east, 180.0)

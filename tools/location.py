@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Features taken by where they are: a predicate, or a distance in metres, to another layer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from qgis.core import (
+    QgsFeature,
+    QgsFeatureRequest,
+    QgsGeometry,
+    QgsMemoryProviderUtils,
+    QgsPointXY,
+    QgsRectangle,
+    QgsSpatialIndex,
+    QgsVectorLayer,
+)
+from qgis.PyQt.QtCore import QCoreApplication
+
+from . import argument, wording
+from .base import Family, LastingError, MendableError, ToolDefinition, ToolResult
+from .context import Context
+from .distance import Ground, moved, needs_crs, transform
+from .expression import chosen
+from .selection import titled
+from .source import VectorSource
+from .unit import metres
+
+WITHIN_DISTANCE = "within_distance"
+_SYNONYMS = {"within distance": WITHIN_DISTANCE, "near": WITHIN_DISTANCE, "inside": "within"}
+_PREDICATES = ("intersects", "within", "contains", "touches", "crosses", "overlaps", "disjoint")
+_CONVERSE = {"within": "contains", "contains": "within"}
+
+
+class SelectByLocation:
+    """Takes the features of a layer that stand in a relation to another layer."""
+
+    definition = ToolDefinition(
+        "select_by_location",
+        "Make a new layer of the features that are within a distance of (or intersect, lie within, "
+        "contain, touch, …) features of another layer; gives their count. Distances are metres.",
+        argument.arguments(
+            {
+                "layer": argument.layer(Family.VECTOR.value),
+                "predicate": argument.choice(*_PREDICATES, WITHIN_DISTANCE, synonyms=_SYNONYMS),
+                "other": argument.layer(Family.VECTOR.value),
+                "distance": {"anyOf": [{"type": "number"}, {"type": "string"}]},
+                "other_conditions": argument.conditions("other"),
+            },
+            ["layer", "predicate", "other"],
+        ),
+        label="Select by location",
+    )
+
+    def check(self, arguments: dict[str, Any]) -> None:
+        """Ask for a distance where one is needed, and refuse one that means nothing."""
+        far = arguments["predicate"] == WITHIN_DISTANCE
+        if far and "distance" not in arguments:
+            raise MendableError(f"{WITHIN_DISTANCE} needs a distance in metres.")
+        if far and metres(arguments["distance"]) < 0:
+            raise MendableError("The distance cannot be negative.")
+
+    def run(self, arguments: dict[str, Any], context: Context) -> ToolResult:
+        """Test candidates from a spatial index; a feature is not compared with itself."""
+        source = context.vector(arguments["layer"], Family.VECTOR)
+        other = context.vector(arguments["other"], Family.VECTOR)
+        taken = chosen({"conditions": arguments.get("other_conditions")}, other, context.cancelled)
+        context.note(*taken.notes)
+        _same_ground(source, other, arguments["predicate"])
+        search = _Search(source, context)
+        against = list(_brought(other, taken.expression, source, context))
+        if not against:
+            raise MendableError(f"{other.key} has no feature with a geometry where {taken.words}.")
+        found = search.matching(arguments, against, own=source.id == other.id)
+        name = other.key + (f" where {taken.words}" if taken.words else "")
+        return _as_layer(found, source, _title(arguments, source.key, name), arguments, context)
+
+
+def _title(arguments: dict[str, Any], key: str, other: str) -> str:
+    if arguments["predicate"] != WITHIN_DISTANCE:
+        words = {"within": "that lie within", "intersects": "that intersect"}
+        verb = words.get(arguments["predicate"], f"that {arguments['predicate']}")
+        return f"{key} {verb} {other}"
+    length = metres(arguments["distance"])
+    shown = f"{length / 1000:g} km" if length >= 1000 else f"{length:g} m"
+    return f"{key} within {shown} of {other}"
+
+
+def _same_ground(source: VectorSource, other: VectorSource, predicate: str) -> None:
+    """Refuse what would compare coordinates of unknown or different meaning."""
+    if predicate == WITHIN_DISTANCE:
+        for one in (source, other):
+            needs_crs(one, "distances cannot be measured")
+    if source.crs.isValid() != other.crs.isValid():
+        lacking = other if source.crs.isValid() else source
+        needs_crs(lacking, "it cannot be compared with the other layer")
+
+
+def _brought(
+    other: VectorSource, expression: str, source: VectorSource, context: Context
+) -> Iterable[tuple[int, QgsGeometry]]:
+    """Yield id and geometry of the other layer's features in the CRS of `source`, repaired."""
+    way = transform(other.crs, source.crs) if other.crs != source.crs else None
+    mended = 0
+    for feature in other.rows(context.cancelled, expression, geometry=True):
+        if not feature.hasGeometry() or feature.geometry().isEmpty():
+            continue
+        geometry = feature.geometry()
+        if not geometry.isGeosValid():
+            geometry, mended = geometry.makeValid(), mended + 1
+        yield feature.id(), moved(geometry, way) if way else geometry
+    if mended:
+        context.note(f"{mended} invalid geometries of {other.key} were repaired for the test.")
+
+
+class _Search:
+    """The features of a layer in a spatial index, tested against geometries of its CRS."""
+
+    def __init__(self, source: VectorSource, context: Context) -> None:
+        self._context = context
+        self._source = source
+        self._index = QgsSpatialIndex(QgsSpatialIndex.Flag.FlagStoreFeatureGeometries)
+        self.all: list[int] = []
+        self._extent = QgsRectangle()
+        for feature in source.rows(context.cancelled, geometry=True):
+            self.all.append(feature.id())
+            if feature.hasGeometry() and not feature.geometry().isEmpty():
+                self._index.addFeature(feature)
+                self._extent.combineExtentWith(feature.geometry().boundingBox())
+
+    def matching(
+        self, arguments: dict[str, Any], against: list[tuple[int, QgsGeometry]], own: bool
+    ) -> list[int]:
+        """Return the ids of the features that match, in the layer's order."""
+        predicate = arguments["predicate"]
+        if predicate == WITHIN_DISTANCE:
+            test = self._near(metres(arguments["distance"]))
+        else:
+            test = self._related("intersects" if predicate == "disjoint" else predicate)
+        found: set[int] = set()
+        for number, (identity, geometry) in enumerate(against):
+            if number % 50 == 0:
+                self._context.stop_if_cancelled()
+                self._context.progress(100.0 * number / len(against))
+            skip = identity if own else None
+            found.update(one for one in test(geometry, found) if one != skip)
+        if predicate == "disjoint":
+            return [one for one in self.all if one not in found]
+        return [one for one in self.all if one in found]
+
+    def _related(self, predicate: str) -> Callable[[QgsGeometry, set[int]], Iterable[int]]:
+        method = _CONVERSE.get(predicate, predicate)
+
+        def test(geometry: QgsGeometry, known: set[int]) -> Iterable[int]:
+            engine = QgsGeometry.createGeometryEngine(geometry.constGet())
+            engine.prepareGeometry()
+            relate = getattr(engine, method)
+            for one in self._index.intersects(geometry.boundingBox()):
+                if one not in known and relate(self._index.geometry(one).constGet()):
+                    yield one
+
+        return test
+
+    def _near(self, length: float) -> Callable[[QgsGeometry, set[int]], Iterable[int]]:
+        ground = Ground(self._source.crs, QgsPointXY(self._extent.center()))
+
+        def test(geometry: QgsGeometry, known: set[int]) -> Iterable[int]:
+            prepared = ground.prepared(geometry)
+            boxes = ground.reach(geometry, length)
+            near = {one for box in boxes for one in self._index.intersects(box)}
+            for one in near - known:
+                if ground.between(prepared, self._index.geometry(one)) <= length:
+                    yield one
+
+        return test
+
+
+def _as_layer(
+    found: list[int], source: VectorSource, title: str, arguments: dict[str, Any], context: Context
+) -> ToolResult:
+    request = QgsFeatureRequest().setFilterFids(found)
+    features = sorted(source.reader.getFeatures(request), key=lambda one: one.id())
+    layer = memory_layer(source, features)
+    reference = context.call(lambda: context.hand_over(layer, titled(title), arguments))
+    if not found:
+        context.note(f"No feature of {source.key} matches.")
+    return ToolResult(
+        f"{wording.layer(reference)}; count = {reference.features}.",
+        numbers={"count": reference.features},
+        layers=(reference,),
+    )
+
+
+def memory_layer(source: VectorSource, features: list[QgsFeature]) -> QgsVectorLayer:
+    """Return a temporary layer with the fields of `source`, made on the calling thread and
+    given to the main thread. Raises LastingError."""
+    layer = QgsMemoryProviderUtils.createMemoryLayer(
+        source.key, source.fields, source.wkb, source.crs
+    )
+    if not layer.dataProvider().addFeatures(features)[0]:
+        raise LastingError(f"The features of {source.key} could not be copied.")
+    layer.updateExtents()
+    layer.moveToThread(QCoreApplication.instance().thread())
+    return layer

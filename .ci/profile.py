@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 SETTINGS = {
-    "PythonPlugins": {"geo_olm": "true", "processing": "true"},
+    "PythonPlugins": {"geo_olm": "true", "processing": "true", "grassprovider": "false"},
     "migration": {"firstRunVersionFlag": "49900"},
     "qgis": {"checkVersion": "false", "askToSaveProjectChanges": "false"},
     "app": {r"news-feed\items\httpsfeedqgisorg\disabled": "true"},

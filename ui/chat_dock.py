@@ -1,0 +1,440 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The chat dock: it renders the events of a run and says by signals what the user wants."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from qgis.PyQt.QtCore import QEvent, Qt, QTimer, pyqtSignal
+from qgis.PyQt.QtGui import QKeyEvent, QPalette
+from qgis.PyQt.QtWidgets import (
+    QDockWidget,
+    QFrame,
+    QHBoxLayout,
+    QStackedWidget,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from ..plugin.agent.event import (
+    AnswerDelta,
+    CallFinished,
+    CallStarted,
+    Event,
+    ModelState,
+    RunFinished,
+    RunStarted,
+    StageChanged,
+    Status,
+    TokensUsed,
+)
+from .card import MessageCard
+from .composer import Composer
+from .empty_page import EmptyPage
+from .icon import own_icon, theme_icon
+from .model_chip import ContextGauge, ModelChip
+from .model_view import Action, ModelCondition, ModelView
+from .outlet import Outlet
+from .palette import line
+from .panel import Panel
+from .stage_strip import StageState, StageStrip
+from .state_shape import Shape
+from .status_line import StatusLine
+from .transcript import Transcript
+
+if TYPE_CHECKING:
+    from ..tools.base import LayerProfile
+
+BROKEN = (ModelCondition.NONE, ModelCondition.UNREACHABLE)
+STATES = {
+    "loading": ModelCondition.LOADING,
+    "reading": ModelCondition.READING,
+    "writing": ModelCondition.WRITING,
+}
+ENDS = {
+    Status.OK: (StageState.DONE, Shape.DONE),
+    Status.REJECTED: (StageState.DONE, Shape.IDLE),
+    Status.FAILED: (StageState.FAILED, Shape.FAILED),
+    Status.CANCELLED: (StageState.STOPPED, Shape.STOPPED),
+}
+
+
+class Header(Panel):
+    """Model chip, gauge, new chat and options; below them stages and status."""
+
+    def __init__(self, outlet: Outlet) -> None:
+        super().__init__()
+        self.setObjectName("GeoOlmHeader")
+        self.chip = ModelChip(outlet)
+        self.gauge = ContextGauge()
+        self.new_chat = self._button("GeoOlmNewChat", self.tr("New chat"))
+        self.options = self._button("GeoOlmOptions", self.tr("Options…"))
+        self.stages = StageStrip()
+        self.status = StatusLine(outlet)
+        self._row = QHBoxLayout()
+        self._row.addWidget(self.chip)
+        self._row.addStretch(1)
+        for widget in (self.gauge, self.new_chat, self.options):
+            self._row.addWidget(widget)
+        self._column = QVBoxLayout(self)
+        self._column.addLayout(self._row)
+        self._column.addWidget(self.stages)
+        self._column.addWidget(self.status)
+        self.stages.set_stages(())
+
+    def restyle(self) -> None:
+        """Set margins and icons."""
+        unit = self.em
+        side = round(unit * 0.75)
+        self._column.setContentsMargins(side, round(unit * 0.35), side, round(unit * 0.1))
+        self._column.setSpacing(round(unit * 0.35))
+        self._row.setSpacing(round(unit * 0.3))
+        colour = self.palette().color(QPalette.ColorRole.WindowText)
+        self.new_chat.setIcon(own_icon("new_chat", colour))
+        self.options.setIcon(theme_icon("mActionOptions"))
+        for button in (self.new_chat, self.options):
+            icon = button.iconSize()
+            icon.setWidth(round(unit * 1.5))
+            icon.setHeight(round(unit * 1.5))
+            button.setIconSize(icon)
+
+    def _button(self, name: str, text: str) -> QToolButton:
+        button = QToolButton()
+        button.setObjectName(name)
+        button.setAccessibleName(text)
+        button.setToolTip(text)
+        button.setAutoRaise(True)
+        button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        return button
+
+
+class Rule(QFrame):
+    """A line between the parts of the dock."""
+
+    def paintEvent(self, event: object) -> None:
+        """Fill one pixel in the palette's line colour."""
+        from qgis.PyQt.QtGui import QPainter
+
+        QPainter(self).fillRect(self.rect(), line(self.palette()))
+
+
+class ChatDock(QDockWidget):
+    """Header, transcript and composer. All methods are for the main thread.
+
+    `asked` says that a run is wanted; the dock shows it as running at once, so whoever cannot
+    start it calls `handle(RunFinished(...))` or `set_running(False)`. A question typed during a
+    run waits here and is asked when the run is over.
+    """
+
+    asked = pyqtSignal(str)
+    stopped = pyqtSignal()
+    new_chat_requested = pyqtSignal()
+    options_requested = pyqtSignal()
+    model_chosen = pyqtSignal(str)
+    retry_requested = pyqtSignal()
+    download_requested = pyqtSignal()
+    model_file_requested = pyqtSignal()
+    demo_requested = pyqtSignal()
+    add_layer_requested = pyqtSignal()
+    undo_requested = pyqtSignal()
+    open_in_processing = pyqtSignal(str, dict)
+    layer_activated = pyqtSignal(str)
+    layer_zoom_requested = pyqtSignal(str)
+    layer_table_requested = pyqtSignal(str)
+    layer_removal_requested = pyqtSignal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("GeoOlmChatDock")
+        self.setWindowTitle("Geo-OLM")
+        self._outlet = Outlet(self)
+        self._model, self._running = ModelView(), False
+        self._names: tuple[str, ...] = ()
+        self._queue: list[str] = []
+        self._message: MessageCard | None = None
+        self._build()
+        self._connect()
+        self._handlers: dict[type, Callable[[Any], None]] = {
+            RunStarted: self._start,
+            StageChanged: lambda event: self.header.stages.enter(event.stage),
+            ModelState: self._show_model_state,
+            CallStarted: self._show_call,
+            CallFinished: self._show_call_end,
+            AnswerDelta: self._show_writing,
+            TokensUsed: self.header.gauge.show_tokens,
+            RunFinished: self._finish,
+        }
+        self.set_model(self._model)
+
+    @property
+    def running(self) -> bool:
+        """Tell whether a run goes on."""
+        return self._running
+
+    def handle(self, event: Event) -> None:
+        """Show one event of a run; events come in the order in which the agent made them."""
+        handler = self._handlers.get(type(event))
+        if isinstance(event, RunStarted):
+            self._start(event)
+            return
+        self.transcript.handle(event)
+        if handler is not None:
+            handler(event)
+
+    def add_user_turn(self, text: str) -> None:
+        """Show a question; one that is shown already and has not begun is not shown twice."""
+        last = self.transcript.last
+        if last is None or last.started or last.question != text:
+            self.transcript.add_turn(text, self._names)
+        self._choose_page()
+
+    def set_running(self, running: bool) -> None:
+        """Show Stop or Send. When a run ends, the question that waits is asked."""
+        if running == self._running:
+            return
+        self._running = running
+        self.composer.set_running(running)
+        if not running:
+            self.header.status.stop()
+            self.header.chip.set_condition(self._model.condition, self._model.seconds)
+            QTimer.singleShot(0, self._ask_next)
+
+    def set_stages(self, names: tuple[str, ...]) -> None:
+        """Show the stages of the coming run."""
+        self.header.stages.set_stages(names)
+
+    def set_layers(self, layers: tuple[LayerProfile, ...]) -> None:
+        """Take the project's layers for completion, mentions and example questions."""
+        self._names = tuple(layer.key for layer in layers)
+        self.composer.set_layers(layers)
+        self.empty.set_layers(layers)
+
+    def set_model(self, model: ModelView) -> None:
+        """Show the model and its state; while a run goes on, the run's state is shown."""
+        self._model = model
+        self.header.chip.set_view(model)
+        self.empty.set_model(model)
+        self.composer.set_can_ask(model.condition is not ModelCondition.NONE)
+        if not self._running:
+            self._show_idle()
+        self._choose_page()
+
+    def mark_layer_removed(self, layer_id: str) -> None:
+        """Strike a layer that left the project."""
+        self.transcript.mark_removed(layer_id)
+
+    def clear(self) -> None:
+        """Start with an empty conversation."""
+        self._queue.clear()
+        self.header.status.show_queue("")
+        self.transcript.clear()
+        self.header.gauge.reset()
+        self.header.stages.set_stages(tuple(name for name, _ in self.header.stages.states))
+        self._show_idle()
+        self._choose_page()
+
+    def focus_question(self) -> None:
+        """Put the cursor into the question's field."""
+        self.composer.field.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _build(self) -> None:
+        self.header = Header(self._outlet)
+        self.transcript = Transcript(self._outlet)
+        self.empty = EmptyPage(self._outlet)
+        self.pages = QStackedWidget()
+        self.pages.setObjectName("GeoOlmPages")
+        self.pages.addWidget(self.empty)
+        self.pages.addWidget(self.transcript)
+        self.composer = Composer()
+        body = DockBody()
+        self._column = QVBoxLayout(body)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(0)
+        self._column.addWidget(self.header)
+        self._column.addWidget(Rule())
+        self._column.addWidget(self.pages, 1)
+        self._column.addWidget(Rule())
+        self._column.addWidget(self.composer)
+        body.stop_pressed.connect(self._stop_by_key)
+        body.new_chat_pressed.connect(self.new_chat_requested)
+        self.setWidget(body)
+        self.setFocusProxy(self.composer.field)
+
+    def _connect(self) -> None:
+        outlet = self._outlet
+        self.composer.sent.connect(self._ask)
+        self.composer.stopped.connect(self._stop)
+        self.composer.left.connect(lambda: self.transcript.setFocus())
+        self.header.chip.model_chosen.connect(self.model_chosen)
+        self.header.new_chat.clicked.connect(lambda: self.new_chat_requested.emit())
+        self.header.options.clicked.connect(lambda: self.options_requested.emit())
+        outlet.question_chosen.connect(self._ask)
+        outlet.action_chosen.connect(self._act)
+        for name in (
+            "open_in_processing",
+            "layer_activated",
+            "layer_zoom_requested",
+            "layer_table_requested",
+            "layer_removal_requested",
+            "undo_requested",
+        ):
+            getattr(outlet, name).connect(getattr(self, name))
+
+    def _ask(self, text: str) -> None:
+        """Ask now, or after the present run."""
+        if self._running:
+            self._queue.append(text)
+            self.header.status.show_queue(self._queue[0])
+            return
+        self.add_user_turn(text)
+        self.header.status.show_state(Shape.RUNNING, self.tr("Starting"))
+        self.header.status.start(0)
+        self.set_running(True)
+        self.asked.emit(text)
+
+    def _ask_next(self) -> None:
+        if self._queue and not self._running:
+            text = self._queue.pop(0)
+            self.header.status.show_queue(self._queue[0] if self._queue else "")
+            self._ask(text)
+
+    def _stop_by_key(self) -> None:
+        if self._running:
+            self.composer.stop.click()
+
+    def _stop(self) -> None:
+        """Ask to stop; questions that wait go back to the field."""
+        if self._queue:
+            self.composer.put_back("\n".join(self._queue))
+            self._queue.clear()
+            self.header.status.show_queue("")
+        self.header.status.show_state(Shape.STOPPED, self.tr("Stopping"))
+        self.stopped.emit()
+
+    def _act(self, key: str) -> None:
+        signals = {
+            Action.LOOK_AGAIN: self.retry_requested,
+            Action.OPTIONS: self.options_requested,
+            Action.DOWNLOAD: self.download_requested,
+            Action.MODEL_FILE: self.model_file_requested,
+            Action.NEW_CHAT: self.new_chat_requested,
+            Action.ADD_LAYER: self.add_layer_requested,
+            Action.DEMO: self.demo_requested,
+        }
+        signals[Action(key)].emit()
+
+    def _start(self, event: RunStarted) -> None:
+        self.add_user_turn(event.question)
+        self.transcript.handle(event)
+        self.set_running(True)
+        self.header.stages.set_stages(event.stages)
+        self.header.status.start(event.max_steps)
+        self.header.status.show_state(Shape.RUNNING, self.tr("Starting"))
+
+    def _show_model_state(self, event: ModelState) -> None:
+        condition = STATES.get(event.state)
+        if condition is None or not self._running:
+            return
+        self.header.chip.set_condition(condition, event.seconds)
+        self.header.status.show_state(Shape.RUNNING, self.header.chip.word)
+
+    def _show_call(self, event: CallStarted) -> None:
+        self.header.chip.set_condition(ModelCondition.WORKING)
+        self.header.status.show_state(Shape.RUNNING, event.label or event.tool)
+        self.header.status.set_step(event.step)
+
+    def _show_call_end(self, event: CallFinished) -> None:
+        self.header.chip.set_condition(ModelCondition.READING)
+        self.header.status.show_state(Shape.RUNNING, self.header.chip.word)
+
+    def _show_writing(self, event: AnswerDelta) -> None:
+        if self.header.chip.condition is not ModelCondition.WRITING:
+            self.header.chip.set_condition(ModelCondition.WRITING)
+            self.header.status.show_state(Shape.RUNNING, self.header.chip.word)
+
+    def _finish(self, event: RunFinished) -> None:
+        stage, shape = ENDS[event.status]
+        words = {
+            Status.OK: self.tr("Answered"),
+            Status.REJECTED: self.tr("Not answered"),
+            Status.FAILED: self.tr("Failed"),
+            Status.CANCELLED: self.tr("Stopped"),
+        }
+        self.header.stages.close_run(stage)
+        self.header.status.show_state(shape, words[event.status])
+        self.set_running(False)
+
+    def _show_idle(self) -> None:
+        model = self._model
+        if model.condition in BROKEN:
+            text = model.error or self.tr("No model answered on this machine")
+            self.header.status.show_state(Shape.FAILED, text)
+        elif model.condition is ModelCondition.LOADING:
+            self.header.status.show_state(Shape.RUNNING, self.header.chip.word)
+        else:
+            self.header.status.show_state(Shape.IDLE, self.tr("Ready"))
+
+    def _choose_page(self) -> None:
+        self.pages.setCurrentWidget(self.transcript if self.transcript.turns else self.empty)
+        self._show_message()
+
+    def _show_message(self) -> None:
+        """Show what is wrong with the model above the composer, unless the empty page says it."""
+        if self._message is not None:
+            self._column.removeWidget(self._message)
+            self._message.hide()
+            self._message.deleteLater()
+            self._message = None
+        model = self._model
+        told = model.condition is ModelCondition.NONE and not self.transcript.turns
+        if not model.error or told:
+            return
+        words = {
+            Action.LOOK_AGAIN: self.tr("Try again"),
+            Action.OPTIONS: self.tr("Choose a model…"),
+            Action.DOWNLOAD: self.tr("Download"),
+            Action.MODEL_FILE: self.tr("Choose…"),
+            Action.NEW_CHAT: self.tr("Start a new chat"),
+            Action.ADD_LAYER: self.tr("Add a layer…"),
+            Action.DEMO: self.tr("Open the demo"),
+        }
+        actions = model.actions or (Action.LOOK_AGAIN, Action.OPTIONS)
+        buttons = tuple((action.value, words[action]) for action in actions)
+        self._message = MessageCard(self._outlet, Shape.FAILED, "", model.error, buttons)
+        self._message.pressed.connect(self._act)
+        self._column.insertWidget(self._column.count() - 2, self._message)
+
+
+class DockBody(QWidget):
+    """The dock's content; it takes the dock's keys before QGIS's own shortcuts do."""
+
+    stop_pressed = pyqtSignal()
+    new_chat_pressed = pyqtSignal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setObjectName("GeoOlmBody")
+        self._keys = {
+            Qt.Key.Key_Period: self.stop_pressed,
+            Qt.Key.Key_N: self.new_chat_pressed,
+        }
+
+    def event(self, event: QEvent) -> bool:
+        """Accept the override of our keys, so that they come as key presses."""
+        if event.type() == QEvent.Type.ShortcutOverride and self._ours(event):
+            event.accept()
+            return True
+        return bool(super().event(event))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Stop the run or start a new chat."""
+        if self._ours(event):
+            self._keys[event.key()].emit()
+        else:
+            super().keyPressEvent(event)
+
+    def _ours(self, event: QKeyEvent) -> bool:
+        control = event.modifiers() == Qt.KeyboardModifier.ControlModifier
+        return control and event.key() in self._keys

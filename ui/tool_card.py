@@ -1,0 +1,342 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""One tool call as a card: what, on which layer, how it went, and how to do it by hand."""
+
+from __future__ import annotations
+
+import json
+from time import monotonic
+from typing import Any
+
+from qgis.PyQt.QtCore import Qt, QTimer, pyqtSignal
+from qgis.PyQt.QtGui import QFocusEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
+from qgis.PyQt.QtGui import QGuiApplication, QPalette
+from qgis.PyQt.QtWidgets import (
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QProgressBar,
+    QVBoxLayout,
+    QWidget,
+)
+
+from ..plugin.agent.event import CallFinished, CallStarted
+from .card import Card
+from .icon import theme_icon, tool_icon
+from .number import SPACE, count, duration, label, number, value_text
+from .outlet import Outlet
+from .palette import muted
+from .panel import ElidedLabel, Label, LinkButton, Panel
+from .state_shape import Shape, StateMark
+
+NARROW = 26
+
+
+class FoldMark(Panel):
+    """The triangle that tells whether a card is open."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.opened = False
+
+    def restyle(self) -> None:
+        """Take 0.8 em of width."""
+        self.setFixedSize(round(self.em * 0.8), round(self.em * 1.15))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the triangle, down when open."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.translate(self.width() / 2, self.height() / 2)
+        if self.opened:
+            painter.rotate(90)
+        elif self.layoutDirection() == Qt.LayoutDirection.RightToLeft:
+            painter.rotate(180)
+        half = self.em * 0.24
+        pen = QPen(muted(self.palette()), max(1.2, self.em * 0.12))
+        pen.setCapStyle(Qt.PenCapStyle.RoundCap)
+        painter.setPen(pen)
+        painter.drawLine(round(-half / 2), round(-half), round(half / 2), 0)
+        painter.drawLine(round(half / 2), 0, round(-half / 2), round(half))
+
+
+class CardHeader(Panel):
+    """The one line of a card; the keyboard opens and folds it, and goes to its neighbours."""
+
+    toggled = pyqtSignal(bool)
+
+    def __init__(self, outlet: Outlet, name: str, shape: Shape) -> None:
+        super().__init__()
+        self.setObjectName(name)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.fold = FoldMark()
+        self.mark = StateMark(outlet.clock, shape)
+        self.picture = QLabel()
+        self.title = ElidedLabel(bold=True)
+        self.layer = ElidedLabel(faint=True)
+        self.note = Label(faint=True, scale=0.92)
+        self._row = QHBoxLayout(self)
+        for widget in (self.fold, self.mark, self.picture):
+            self._row.addWidget(widget)
+        self._row.addWidget(self.title, 2)
+        self._row.addWidget(self.layer, 3)
+        self._row.addWidget(self.note)
+
+    def restyle(self) -> None:
+        """Set the margins."""
+        unit = self.em
+        self._row.setContentsMargins(round(unit * 0.55), 0, round(unit * 0.7), 0)
+        self._row.setSpacing(round(unit * 0.45))
+        self.setMinimumHeight(round(unit * 2.3))
+
+    def set_opened(self, opened: bool) -> None:
+        """Show whether the card is open."""
+        self.fold.opened = opened
+        self.fold.update()
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Open or fold."""
+        if event.button() == Qt.MouseButton.LeftButton and self.rect().contains(event.pos()):
+            self.toggled.emit(not self.fold.opened)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Open, fold, or go to the next or previous card."""
+        key = event.key()
+        if key in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
+            self.toggled.emit(not self.fold.opened)
+        elif key in (Qt.Key.Key_Right, Qt.Key.Key_Left):
+            self.toggled.emit(key == Qt.Key.Key_Right)
+        elif key in (Qt.Key.Key_Down, Qt.Key.Key_Up):
+            self._go(1 if key == Qt.Key.Key_Down else -1)
+        else:
+            super().keyPressEvent(event)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Show the focus ring."""
+        super().focusInEvent(event)
+        self.update()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """Remove the focus ring."""
+        super().focusOutEvent(event)
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the focus ring."""
+        if not self.hasFocus():
+            return
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        highlight = self.palette().color(QPalette.ColorRole.Highlight)
+        painter.setPen(QPen(highlight, max(1.0, self.em * 0.12)))
+        radius = self.em * 0.4
+        painter.drawRoundedRect(self.rect().adjusted(1, 1, -1, -1), radius, radius)
+
+    def _go(self, step: int) -> None:
+        headers = [found for found in self.window().findChildren(CardHeader) if found.isVisible()]
+        headers.sort(key=lambda found: found.mapToGlobal(found.rect().topLeft()).y())
+        at = headers.index(self) + step
+        if 0 <= at < len(headers):
+            headers[at].setFocus(Qt.FocusReason.TabFocusReason)
+
+
+class ToolCard(Card):
+    """A call from its start to its end; it opens while it runs or fails and folds when done."""
+
+    def __init__(self, outlet: Outlet, event: CallStarted) -> None:
+        super().__init__()
+        self.setObjectName("GeoOlmToolCard")
+        self._outlet, self.call_id, self.step = outlet, event.call_id, event.step
+        self._name, self._layer = event.label or label(event.tool), event.layer
+        self._finished: CallFinished | None = None
+        self._arguments = event.arguments
+        self.mended = self.user_opened = False
+        self._since = monotonic()
+        self.header = CardHeader(outlet, "GeoOlmToolCardHeader", Shape.RUNNING)
+        self.header.title.setText(self._name)
+        self.header.layer.setText(event.layer)
+        self.header.toggled.connect(self._toggle_by_user)
+        self._icon = tool_icon(event.tool)
+        self.bar = QProgressBar()
+        self.bar.setObjectName("GeoOlmToolCardBar")
+        self.bar.setTextVisible(False)
+        self.bar.setRange(0, 100)
+        self.bar.setVisible(False)
+        self.body = Panel()
+        self.body.setObjectName("GeoOlmToolCardBody")
+        self._column = QVBoxLayout(self)
+        self._column.setSpacing(0)
+        for widget in (self.header, self.bar, self.body):
+            self._column.addWidget(widget)
+        self._lines = QVBoxLayout(self.body)
+        self._grid = QGridLayout()
+        self._grid.setColumnStretch(1, 1)
+        self._lines.addLayout(self._grid)
+        self._show_arguments(event.arguments)
+        self._ticker = QTimer(self)
+        self._ticker.setInterval(1000)
+        self._ticker.timeout.connect(self._show_time)
+        self._ticker.start()
+        self.set_tone(Shape.RUNNING.tone, filled=False)
+        self.set_opened(False)
+        self._read()
+
+    @property
+    def shape(self) -> Shape:
+        """Return the state shown."""
+        return self.header.mark.shape
+
+    @property
+    def opened(self) -> bool:
+        """Tell whether the body can be seen."""
+        return self.header.fold.opened
+
+    def restyle(self) -> None:
+        """Set margins and icon size."""
+        unit = self.em
+        self._column.setContentsMargins(round(unit * 0.3), 0, 0, 0)
+        side = round(unit * 1.25)
+        self.header.picture.setPixmap(self._icon.pixmap(side, side))
+        self.bar.setFixedHeight(round(unit * 0.3) + 2)
+        self.bar.setContentsMargins(0, 0, 0, 0)
+        left = round(unit * 2.0)
+        self._lines.setContentsMargins(left, 0, round(unit * 0.7), round(unit * 0.6))
+        self._lines.setSpacing(round(unit * 0.4))
+        self._grid.setHorizontalSpacing(round(unit * 0.75))
+        self._grid.setVerticalSpacing(round(unit * 0.25))
+        self.body.restyle_all()
+
+    def set_opened(self, opened: bool) -> None:
+        """Open or fold the card."""
+        self.header.set_opened(opened)
+        self.body.setVisible(opened)
+
+    def set_progress(self, percent: float) -> None:
+        """Show the share done; it never goes backwards."""
+        if self._finished is not None:
+            return
+        self.bar.setVisible(True)
+        self.bar.setRange(0, 100)
+        self.bar.setValue(max(self.bar.value(), min(100, int(percent))))
+        self._show_time()
+
+    def finish(self, event: CallFinished) -> None:
+        """Show how the call ended."""
+        self._ticker.stop()
+        self._finished, self._arguments = event, event.arguments
+        self.bar.setVisible(False)
+        self.header.mark.set_shape(Shape.DONE if event.ok else Shape.FAILED)
+        self.set_tone(None if event.ok else Shape.FAILED.tone)
+        if event.result is not None and event.result.algorithm:
+            self._icon = tool_icon(event.tool, event.result.algorithm)
+        seconds = duration(event.seconds)
+        summary = self._summary()
+        self.header.note.setText(f"{summary} · {seconds}" if summary else seconds)
+        self._show_arguments(event.arguments)
+        self._show_result(event)
+        self.restyle_all()
+        if not self.user_opened:
+            self.set_opened(not event.ok)
+        self._read()
+
+    def mend(self, text: str) -> None:
+        """Tell how the failed call was corrected."""
+        self.mended = True
+        self.header.note.setText(self.tr("first try"))
+        row = QHBoxLayout()
+        mark = StateMark(self._outlet.clock, Shape.DONE, 1.0)
+        row.addWidget(mark, 0, Qt.AlignmentFlag.AlignTop)
+        line = Label(self.tr("Mended: {0}").format(text), wrap=True)
+        line.setObjectName("GeoOlmToolCardMended")
+        row.addWidget(line, 1)
+        self._lines.insertLayout(2, row)
+        self.body.restyle_all()
+        self._read()
+
+    def stop(self) -> None:
+        """Show that the run was stopped while this call ran."""
+        if self._finished is None:
+            self._ticker.stop()
+            self.bar.setVisible(False)
+            self.header.mark.set_shape(Shape.STOPPED)
+            self.set_tone(None)
+            seconds = duration(monotonic() - self._since)
+            self.header.note.setText(self.tr("stopped after {0}").format(seconds))
+            self._read()
+
+    def _toggle_by_user(self, opened: bool) -> None:
+        self.user_opened = opened
+        self.set_opened(opened)
+
+    def _show_time(self) -> None:
+        seconds = monotonic() - self._since
+        if not self.bar.isVisible() and seconds >= 1:
+            self.bar.setRange(0, 0)
+            self.bar.setVisible(True)
+        done = f"{self.bar.value()}{SPACE}% · " if self.bar.maximum() else ""
+        self.header.note.setText(done + duration(seconds))
+
+    def _show_arguments(self, arguments: dict[str, Any]) -> None:
+        while self._grid.count():
+            widget = self._grid.takeAt(0).widget()
+            widget.setParent(None)
+            widget.deleteLater()
+        for row, (name, value) in enumerate(arguments.items()):
+            caption = Label(label(name), faint=True)
+            text = Label(value_text(value), wrap=True, mono="expression" in name.lower())
+            text.setObjectName(f"GeoOlmArgument_{name}")
+            text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+            self._grid.addWidget(caption, row, 0, Qt.AlignmentFlag.AlignTop)
+            self._grid.addWidget(text, row, 1)
+
+    def _show_result(self, event: CallFinished) -> None:
+        text = event.result.text if event.ok and event.result is not None else event.error
+        if text:
+            line = Label(text, wrap=True)
+            line.setObjectName("GeoOlmToolCardText")
+            line.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+            self._lines.insertWidget(1, line)
+        self._row = QHBoxLayout()
+        if event.result is not None and event.result.algorithm:
+            button = LinkButton("GeoOlmOpenInProcessing", self.tr("Open in Processing…"))
+            button.setIcon(theme_icon("processingAlgorithm"))
+            algorithm, parameters = event.result.algorithm, dict(event.result.parameters)
+            emit = self._outlet.open_in_processing.emit
+            button.clicked.connect(lambda: emit(algorithm, parameters))
+            self._row.addWidget(button)
+        copy = LinkButton("GeoOlmCopyCall", self.tr("Copy"))
+        copy.setIcon(theme_icon("mActionEditCopy"))
+        copy.clicked.connect(self._copy)
+        self._row.addWidget(copy)
+        self._row.addStretch(1)
+        self._lines.addLayout(self._row)
+
+    def _copy(self) -> None:
+        """Put the call and what came of it on the clipboard, as text."""
+        done = self._finished
+        lines = [self._name, json.dumps(self._arguments, ensure_ascii=False, default=str)]
+        if done is not None:
+            lines.append(done.result.text if done.ok and done.result else done.error)
+        QGuiApplication.clipboard().setText("\n".join(lines))
+
+    def _summary(self) -> str:
+        done = self._finished
+        if done is None or not done.ok or done.result is None:
+            return ""
+        if done.result.layers:
+            made = done.result.layers[0]
+            return count(made.features, made.geometry)
+        if len(done.result.numbers) == 1:
+            key, value = next(iter(done.result.numbers.items()))
+            unit = done.result.units.get(key, "")
+            return f"{number(value)}{SPACE}{unit}" if unit else number(value)
+        return ""
+
+    def _read(self) -> None:
+        """Set what a screen reader says: "Buffer, cycle_hire, failed: message"."""
+        parts = [self._name, self._layer, self.shape.value]
+        text = ", ".join(part for part in parts if part)
+        if self._finished is not None and self._finished.error:
+            text += f": {self._finished.error}"
+        self.setAccessibleName(text)
+        self.header.setAccessibleName(text)

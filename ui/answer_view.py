@@ -27,7 +27,8 @@ from .palette import Tone, em, line, tone_colour
 INTERVAL_MS = 100
 CARET = "\u258c"
 LAYER = "layer"
-FEATURES = (
+# Qt 5 has a type of its own for several flags, Qt 6 has not.
+FEATURES = getattr(QTextDocument, "MarkdownFeatures", QTextDocument.MarkdownFeature)(
     QTextDocument.MarkdownFeature.MarkdownDialectGitHub
     | QTextDocument.MarkdownFeature.MarkdownNoHTML
 )

@@ -2,9 +2,10 @@
 """Runs an algorithm of the plugin through qgis_process, with its inputs on standard input."""
 
 import json
-import signal
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterable
 from typing import Any
 
 from failure import FailureError
@@ -15,34 +16,39 @@ NOISE = ("QStandardPaths: XDG_RUNTIME_DIR", "Problem with GRASS installation")
 def run_algorithm(name: str, inputs: dict[str, Any]) -> dict[str, Any]:
     """Return the algorithm's results; what it says on standard error is passed on as it comes."""
     given = {key: value for key, value in inputs.items() if value not in (None, "")}
-    with subprocess.Popen(
-        ["qgis_process", "run", name, "-"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        encoding="utf-8",
-        errors="replace",
-    ) as process:
-        try:
-            assert process.stdin and process.stdout and process.stderr
-            process.stdin.write(json.dumps({"inputs": given}))
-            process.stdin.close()
-            last = _pass_on(process)
-            output = process.stdout.read()
-            code = process.wait()
-        except KeyboardInterrupt:
-            process.send_signal(signal.SIGTERM)
-            raise
-    results = _results(output)
+    with tempfile.TemporaryFile("w+", encoding="utf-8") as parcel:
+        json.dump({"inputs": given}, parcel)
+        parcel.seek(0)
+        with (
+            tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as output,
+            subprocess.Popen(
+                ["qgis_process", "run", name, "-"],
+                stdin=parcel,
+                stdout=output,
+                stderr=subprocess.PIPE,
+                text=True,
+                encoding="utf-8",
+                errors="replace",
+            ) as process,
+        ):
+            try:
+                last = _pass_on(process.stderr or ())
+                code = process.wait()
+            except KeyboardInterrupt:
+                process.terminate()
+                raise
+            output.seek(0)
+            text = output.read()
+    results = _results(text)
     if code or results is None:
-        raise FailureError(f"QGIS could not run {name}: {last or output.strip() or 'no message'}")
+        raise FailureError(f"QGIS could not run {name}: {last or text.strip() or 'no message'}")
     return results
 
 
-def _pass_on(process: "subprocess.Popen[str]") -> str:
+def _pass_on(lines: Iterable[str]) -> str:
+    """Write the lines to standard error and return the last that says something."""
     last = ""
-    for line in process.stderr or ():
+    for line in lines:
         if not line.startswith(NOISE):
             sys.stderr.write(line)
             last = line.strip() or last
@@ -61,5 +67,6 @@ def _results(output: str) -> dict[str, Any] | None:
         if isinstance(value, dict) and "results" in value:
             results: dict[str, Any] = value["results"]
             return results
-        start = output.find("\n{", start + 1) + 1 or -1
+        start = output.find("\n{", start + 1)
+        start += start >= 0
     return None

@@ -47,7 +47,9 @@ def ensure(name: str, *, if_needed: bool) -> None:
     store = Path(os.environ.get("GEO_OLM_STORE") or ROOT / ".work" / "store")
     if name.endswith(".gguf") or "/" in name:
         if not Path(name).is_file():
-            raise FailureError(f"There is no model file {name}; give a path that exists.", WRONG_USE)
+            raise FailureError(
+                f"There is no model file {name}; give a path that exists.", WRONG_USE
+            )
     else:
         bring_model(entry(name), store)
     bring_server(store / "server")

@@ -140,6 +140,8 @@ def from_status(status: int | None, text: str, place: Place) -> ModelError:
             f"{place} refuses the key. Choose an authentication with a valid key in the options.",
             detail,
         )
+    if status == 404 and not place.model:
+        return ModelError(f"{place} lists no models. Check the address in the options.", detail)
     if status == 404:
         return ModelMissing(
             f"{place.label} has no model named {place.model}. Choose another model.", detail

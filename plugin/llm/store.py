@@ -39,7 +39,7 @@ class Store:
     """
 
     def __init__(self, folder: Path, manifest: Path | None = None) -> None:
-        self.folder = folder
+        self.folder = folder.absolute()
         self._manifest = manifest
 
     @classmethod
@@ -96,12 +96,12 @@ class Store:
         for path, item in present:
             if wanted in (item.name.lower(), item.file.lower()):
                 return self._verified(path, item)
-        direct = Path(name_or_path).expanduser()
+        direct = Path(name_or_path).expanduser().absolute()
         for path in (direct, self.models_folder / name_or_path):
             if path.is_file():
                 match = [item for place, item in present if _same(place, path)]
                 return self._verified(path, match[0]) if match else (path, None)
-        if direct.suffix.lower() == ".gguf" and direct.is_absolute():
+        if direct.suffix.lower() == ".gguf":
             raise BrokenModelFile(f"There is no model file {direct.name}. Choose another file.")
         raise ModelMissing(self._missing(name_or_path, [item.name for _, item in present]))
 
@@ -111,7 +111,7 @@ class Store:
         None when there is none. A program that is set but missing is not replaced by another.
         """
         if program:
-            path = Path(program).expanduser()
+            path = Path(program).expanduser().absolute()
             return path if path.is_file() else None
         for name in SERVER_NAMES:
             direct = self.server_folder / name

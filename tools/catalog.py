@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from .algorithm import DescribeAlgorithm, RunAlgorithm, SearchAlgorithms
 from .calculation import CalculateField, Measure
 from .closing import Answer, Reject
 from .listing import LayerInfo, ListLayers, UniqueValues
@@ -10,6 +11,8 @@ from .location import SelectByLocation
 from .registry import Registry
 from .selection import FilterFeatures, TopN
 from .statistic import Count, Statistics
+from .style import StyleCategorized, StyleGraduated
+from .view import Undo, ZoomToLayer
 
 
 def build_registry() -> Registry:
@@ -26,6 +29,13 @@ def build_registry() -> Registry:
             Measure(),
             SelectByLocation(),
             CalculateField(),
+            SearchAlgorithms(),
+            DescribeAlgorithm(),
+            RunAlgorithm(),
+            StyleGraduated(),
+            StyleCategorized(),
+            ZoomToLayer(),
+            Undo(),
             Answer(),
             Reject(),
         ]

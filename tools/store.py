@@ -86,6 +86,7 @@ class ResultStore:
     ) -> LayerReference:
         """Hand a new layer over to the project, on top of the group of results."""
         self.take_id(short)
+        short = self._free(short)
         layer.setName(self.name_for(title))
         layer.setCustomProperty(_PROPERTY, short)
         _stamp(layer, provenance)
@@ -94,6 +95,13 @@ class ResultStore:
         self._shorts[layer.id()] = short
         self._turn().layers.append(layer.id())
         return reference(layer)
+
+    def _free(self, short: str) -> str:
+        """Return the id, with a number added when the call made another layer before."""
+        taken, number, free = set(self._shorts.values()), 2, short
+        while free in taken:
+            free, number = f"{short}.{number}", number + 1
+        return free
 
     def undo_turn(self) -> tuple[str, ...]:
         """Take back the last turn that changed something; newest change first."""

@@ -1,0 +1,256 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Every algorithm of the live registry: finding one, describing it, running it."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from qgis.core import (
+    Qgis,
+    QgsApplication,
+    QgsMapLayer,
+    QgsProcessingAlgorithm,
+    QgsProcessingParameterDefinition,
+)
+
+from . import argument, execution, offer, wording
+from .base import LayerReference, MendableError, ToolDefinition, ToolResult
+from .context import Context
+from .parameter import fitted
+from .registry import Unchecked
+from .selection import titled
+from .spelling import closest, folded
+
+_MOST_FOUND = 8
+_STOP = {"a", "an", "the", "of", "by", "to", "in", "on", "for", "with", "and", "from", "layer"}
+
+
+def offered(algorithm: str) -> QgsProcessingAlgorithm:
+    """Return an algorithm by id, forgiving its case and a missing provider.
+
+    Raises MendableError for an unknown one, with the closest ids, and for one never offered.
+    """
+    registry = QgsApplication.processingRegistry()
+    found = registry.algorithmById(algorithm.strip())
+    if found is None:
+        name = folded(algorithm).split(":")[-1]
+        same = [one for one in registry.algorithms() if one.name().lower() == name]
+        found = same[0] if len({one.id() for one in same}) == 1 else None
+    if found is None:
+        ids = [one.id() for one in registry.algorithms() if not offer.refused(one)]
+        near = closest(algorithm.split(":")[-1], [one.split(":")[-1] for one in ids], 5)
+        shown = [one for one in ids if one.split(":")[-1] in near]
+        hint = f"Closest: {', '.join(shown)}." if shown else "Find it with search_algorithms."
+        raise MendableError(f'There is no algorithm "{algorithm}". {hint}')
+    reason = offer.refused(found)
+    if reason:
+        raise MendableError(f"{found.id()} is not available here: it {reason}.")
+    return found
+
+
+class SearchAlgorithms(Unchecked):
+    """Finds algorithms by words."""
+
+    definition = ToolDefinition(
+        "search_algorithms",
+        "Find processing algorithms by what they do; gives ids for run_algorithm.",
+        argument.arguments({"words": {"type": "string"}}, ["words"]),
+        label="Search algorithms",
+    )
+
+    def run(self, arguments: dict[str, Any], context: Context) -> ToolResult:
+        """Score ids, names, tags and short help, in the registry as it is now."""
+        found = context.call(lambda: ranked(arguments["words"]))
+        if not found:
+            return ToolResult(f"No algorithm fits {json.dumps(arguments['words'])}.")
+        return ToolResult(wording.lines(found[:_MOST_FOUND]))
+
+
+def ranked(words: str) -> list[str]:
+    """Return lines of id and name, best first. Main thread only."""
+    wanted = [word for word in _words(words) if word not in _STOP]
+    scored = []
+    for algorithm in QgsApplication.processingRegistry().algorithms():
+        if offer.refused(algorithm):
+            continue
+        score = _score(wanted, algorithm)
+        if score > 0:
+            scored.append((-score, algorithm.id(), algorithm.displayName()))
+    return [f"{one}: {name}" for _, one, name in sorted(scored)]
+
+
+def _score(wanted: list[str], algorithm: QgsProcessingAlgorithm) -> float:
+    title = [word for word in _words(algorithm.displayName()) if word not in _STOP]
+    about = _words(algorithm.shortDescription() + " " + algorithm.group())
+    weighted = ((4.0, title), (2.0, _words(" ".join(algorithm.tags()))), (1.0, about))
+    score = sum(
+        max(weight * _likeness(word, tokens) for weight, tokens in weighted) for word in wanted
+    )
+    if not score:
+        return 0.0
+    met = sum(max(_likeness(token, [word]) for word in wanted) for token in title)
+    native = 0.1 if algorithm.provider().id() == "native" else 0.0
+    return score + 2.0 * met / max(1, len(title)) + native
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", folded(text))
+
+
+def _likeness(word: str, tokens: list[str]) -> float:
+    """Return 1 for a word among the tokens, less for a part of one, 0 for none."""
+    stem = word.rstrip("s")
+    if any(token.rstrip("s") == stem for token in tokens):
+        return 1.0
+    long = [token for token in tokens if len(token) > 3]
+    return 0.6 if len(stem) > 3 and any(stem in one or one in stem for one in long) else 0.0
+
+
+class DescribeAlgorithm(Unchecked):
+    """Describes the parameters of an algorithm."""
+
+    definition = ToolDefinition(
+        "describe_algorithm",
+        "Describe the parameters and outputs of an algorithm.",
+        argument.arguments({"algorithm": {"type": "string"}}, ["algorithm"]),
+        label="Describe an algorithm",
+    )
+
+    def run(self, arguments: dict[str, Any], context: Context) -> ToolResult:
+        """List required parameters first, a line each."""
+        return ToolResult(context.call(lambda: described(offered(arguments["algorithm"]))))
+
+
+def described(algorithm: QgsProcessingAlgorithm) -> str:
+    """Describe an algorithm in a few lines. Main thread only."""
+    shown = [
+        item
+        for item in algorithm.parameterDefinitions()
+        if not item.isDestination() and not offer.is_hidden(item)
+    ]
+    shown.sort(key=_rank)
+    outputs = ", ".join(item.name() for item in algorithm.outputDefinitions())
+    about = algorithm.shortDescription()
+    lines = [f"{algorithm.id()}: {about or algorithm.displayName()}"]
+    lines += [parameter_line(item) for item in shown]
+    lines.append(f"Gives: {outputs}")
+    return wording.lines(lines)
+
+
+def _rank(definition: QgsProcessingParameterDefinition) -> int:
+    flags = definition.flags()
+    if flags & Qgis.ProcessingParameterFlag.Advanced:
+        return 2
+    return int(bool(flags & Qgis.ProcessingParameterFlag.Optional))
+
+
+def parameter_line(definition: Any) -> str:
+    """Describe one parameter: name, type, meaning, choices, default."""
+    kind = definition.type()
+    text = f"{definition.name()} ({kind}): {definition.description()}"
+    if kind == "enum":
+        many = ", several" if definition.allowMultiple() else ""
+        text += f" [{', '.join(definition.options()[:15])}{many}]"
+    if definition.flags() & Qgis.ProcessingParameterFlag.Optional:
+        text += ", optional"
+    default = definition.defaultValue()
+    if isinstance(default, (int, float, str, bool)) and str(default):
+        if kind == "enum" and str(default).isdigit():
+            default = definition.options()[int(default)]
+        text += f", default {default}"
+    return text
+
+
+class RunAlgorithm(Unchecked):
+    """Runs any offered algorithm."""
+
+    definition = ToolDefinition(
+        "run_algorithm",
+        "Run a processing algorithm by id with its parameters as an object; layers by name or "
+        "result id, outputs are temporary.",
+        argument.arguments(
+            {"algorithm": {"type": "string"}, "parameters": {"type": "object"}},
+            ["algorithm", "parameters"],
+        ),
+        label="Run an algorithm",
+    )
+
+    def run(self, arguments: dict[str, Any], context: Context) -> ToolResult:
+        """Fit the parameters, run, hand new layers over and summarise every output."""
+        algorithm = context.call(lambda: offered(arguments["algorithm"]))
+        parameters = fitted(algorithm, arguments["parameters"], context)
+        outcome = execution.run(algorithm.id(), parameters, context)
+        title = _title(algorithm, parameters, context)
+        references = context.call(
+            lambda: [
+                (name, self._hand(layer, title, name, algorithm.id(), parameters, context))
+                for name, layer in outcome.layers.items()
+            ]
+        )
+        return _summary(algorithm, parameters, references, outcome, context)
+
+    @staticmethod
+    def _hand(
+        layer: QgsMapLayer,
+        title: str,
+        output: str,
+        algorithm: str,
+        parameters: dict[str, Any],
+        context: Context,
+    ) -> LayerReference:
+        name = title if output == "OUTPUT" else f"{title} {output.lower()}"
+        return context.hand_over(layer, name, {"algorithm": algorithm, **parameters})
+
+
+def _title(algorithm: QgsProcessingAlgorithm, parameters: dict[str, Any], context: Context) -> str:
+    """Name a result for the algorithm and its first input layer."""
+    kinds = ("source", "vector", "raster", "layer")
+    for definition in algorithm.parameterDefinitions():
+        value = parameters.get(definition.name())
+        if definition.type() in kinds and value:
+            return titled(f"{algorithm.displayName()} of {context.layer(value).key}")
+    return algorithm.displayName()
+
+
+def _summary(
+    algorithm: QgsProcessingAlgorithm,
+    parameters: dict[str, Any],
+    references: list[tuple[str, LayerReference]],
+    outcome: execution.Outcome,
+    context: Context,
+) -> ToolResult:
+    numbers: dict[str, float] = {}
+    texts: dict[str, str] = {}
+    files = []
+    parts = [wording.layer(reference) for _, reference in references]
+    for name, reference in references:
+        if reference.features >= 0:
+            numbers["count" if name == "OUTPUT" else f"{name}.count"] = reference.features
+            if not reference.features:
+                context.note(f"{reference.name} has no features. Check inputs and their CRS.")
+    for name, value in outcome.values.items():
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            numbers[name] = float(value)
+            parts.append(f"{name} = {wording.number(value)}")
+        elif isinstance(value, str) and _is_file(algorithm, name):
+            files.append(value)
+        elif value not in (None, "", [], {}):
+            texts[name] = str(value)
+            parts.append(f"{name} = {wording.capped(wording.value(value), 200)}")
+    return ToolResult(
+        wording.capped("; ".join(parts) or f"{algorithm.displayName()} is done") + ".",
+        numbers=numbers,
+        texts=texts,
+        layers=tuple(reference for _, reference in references),
+        files=tuple(files),
+        algorithm=algorithm.id(),
+        parameters=parameters,
+    )
+
+
+def _is_file(algorithm: QgsProcessingAlgorithm, output: str) -> bool:
+    definition = algorithm.outputDefinition(output)
+    kinds = ("outputFile", "outputFolder", "outputHtml")
+    return definition is not None and definition.type() in kinds

@@ -1,0 +1,337 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Parameters of an algorithm made to fit: layers by name, enumerations by label, distances with
+units, fields that exist. What Processing would silently take wrongly is refused with the fix."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from qgis.core import (
+    Qgis,
+    QgsCoordinateReferenceSystem,
+    QgsProcessing,
+    QgsProcessingAlgorithm,
+    QgsProcessingParameterDefinition,
+    QgsUnitTypes,
+)
+
+from . import offer
+from .base import Family, MendableError
+from .condition import field_named
+from .context import Context
+from .distance import needs_crs
+from .expression import SourceFields, checked
+from .schema import is_nothing
+from .source import LayerSource, RasterSource, VectorSource
+from .spelling import bare, closest, did_you_mean, listed
+from .unit import METRES, parted
+
+_LAYERS = {"source", "vector", "raster", "layer"}
+_KINDS = {
+    QgsProcessing.SourceType.TypeVectorPoint: {Family.POINT},
+    QgsProcessing.SourceType.TypeVectorLine: {Family.LINE},
+    QgsProcessing.SourceType.TypeVectorPolygon: {Family.POLYGON},
+    QgsProcessing.SourceType.TypeVectorAnyGeometry: {Family.POINT, Family.LINE, Family.POLYGON},
+}
+_WORDS = {Family.POINT: "points", Family.LINE: "lines", Family.POLYGON: "polygons"}
+
+
+def fitted(
+    algorithm: QgsProcessingAlgorithm, given: dict[str, Any], context: Context
+) -> dict[str, Any]:
+    """Return the parameters as Processing takes them. Raises MendableError."""
+    return _Fitting(algorithm, context).all(given)
+
+
+class _Fitting:
+    """One set of parameters on its way."""
+
+    def __init__(self, algorithm: QgsProcessingAlgorithm, context: Context) -> None:
+        self._algorithm = algorithm
+        self._context = context
+        self._sources: dict[str, LayerSource] = {}
+        self._definitions = {item.name(): item for item in algorithm.parameterDefinitions()}
+        self._ways: dict[str, Callable[[QgsProcessingParameterDefinition, Any], Any]] = {
+            "source": self._layer,
+            "vector": self._layer,
+            "raster": self._layer,
+            "layer": self._layer,
+            "multilayer": self._layers,
+            "field": self._field,
+            "enum": self._enum,
+            "distance": self._distance,
+            "number": self._number,
+            "boolean": self._boolean,
+            "band": self._band,
+            "crs": self._crs,
+            "extent": self._extent,
+            "expression": self._expression,
+            "file": self._file,
+        }
+
+    def all(self, given: dict[str, Any]) -> dict[str, Any]:
+        """Fit every parameter, layers first since others refer to them."""
+        named = self._named(given)
+        found: dict[str, Any] = {}
+        order = sorted(self._definitions.values(), key=lambda item: item.type() not in _LAYERS)
+        for definition in order:
+            name = definition.name()
+            if definition.isDestination():
+                self._destination(definition, named.get(name), found)
+            elif is_nothing(named.get(name)):
+                self._left_out(definition, name in named)
+            elif name in offer.COMMAND_TEXT:
+                raise MendableError(f"{name} passes text to a program, so it stays empty.")
+            else:
+                way = self._ways.get(definition.type(), self._as_given)
+                found[name] = way(definition, named[name])
+        return found
+
+    def _named(self, given: dict[str, Any]) -> dict[str, Any]:
+        names = [name for name, one in self._definitions.items() if not offer.is_hidden(one)]
+        found = {}
+        for key, value in given.items():
+            equal = [name for name in self._definitions if bare(name) == bare(str(key))]
+            if key not in self._definitions and len(equal) != 1:
+                raise MendableError(
+                    f'{self._algorithm.id()} has no parameter "{key}". '
+                    f"Its parameters are {listed(names, 40)}."
+                )
+            found[key if key in self._definitions else equal[0]] = value
+        return found
+
+    def _left_out(self, definition: QgsProcessingParameterDefinition, named: bool) -> None:
+        """Refuse a required parameter without value; Processing would take a default silently."""
+        optional = definition.flags() & Qgis.ProcessingParameterFlag.Optional
+        if optional:
+            return
+        measure = definition.type() == "distance"
+        if (
+            definition.defaultValue() is None
+            or measure
+            or (named and definition.type() == "number")
+        ):
+            raise MendableError(
+                f"{self._algorithm.id()} needs {definition.name()} ({definition.description()})."
+            )
+
+    def _destination(self, definition: Any, value: Any, found: dict[str, Any]) -> None:
+        optional = definition.flags() & Qgis.ProcessingParameterFlag.Optional
+        if is_nothing(value) and optional and not definition.createByDefault():
+            return
+        temporary = is_nothing(value) or str(value).lower() in ("temporary_output", "memory:")
+        text = "TEMPORARY_OUTPUT"
+        if not temporary:
+            text = str(self._context.call(lambda: self._free_path(str(value))))
+        found[definition.name()] = text
+
+    def _free_path(self, text: str) -> Path:
+        """Return a path in the output folder that no file has yet. Raises MendableError."""
+        folder = self._context.output_folder
+        if folder is None:
+            raise MendableError("Results are temporary layers: leave the output out.")
+        path = (folder / text).resolve()
+        if folder.resolve() not in path.parents:
+            raise MendableError(f"Files are written only in {folder}: give a file name alone.")
+        free, number = path, 2
+        while free.exists():
+            free, number = path.with_name(f"{path.stem}_{number}{path.suffix}"), number + 1
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return free
+
+    def _layer(self, definition: QgsProcessingParameterDefinition, value: Any) -> Any:
+        source = self._context.layer(str(value))
+        self._sources[definition.name()] = source
+        self._check_kind(definition, source)
+        return source.id
+
+    def _check_kind(self, definition: Any, source: LayerSource) -> None:
+        name = definition.name()
+        if definition.type() == "raster" and not isinstance(source, RasterSource):
+            raise MendableError(
+                f"{name} needs a raster; {source.key} is a {source.geometry} layer."
+            )
+        if definition.type() not in ("source", "vector"):
+            return
+        if not isinstance(source, VectorSource):
+            raise MendableError(f"{name} needs a vector layer; {source.key} is a raster.")
+        wanted: set[Family] = set()
+        for kind in definition.dataTypes():
+            wanted |= _KINDS.get(kind, set(Family))
+        if wanted and source.family not in wanted and source.family is not Family.VECTOR:
+            words = " or ".join(_WORDS[one] for one in _WORDS if one in wanted)
+            raise MendableError(f"{name} needs {words}; {source.key} is a {source.geometry} layer.")
+
+    def _layers(self, definition: QgsProcessingParameterDefinition, value: Any) -> list[str]:
+        names = _decoded(value)
+        names = names if isinstance(names, list) else [names]
+        found = [self._context.layer(str(name)) for name in names]
+        if found:
+            self._sources[definition.name()] = found[0]
+        return [source.id for source in found]
+
+    def _parent(self, name: str) -> LayerSource | None:
+        return self._sources.get(name)
+
+    def _field(self, definition: Any, value: Any) -> Any:
+        source = self._parent(definition.parentLayerParameterName())
+        names = _decoded(value)
+        if not isinstance(source, VectorSource):
+            return names
+        fields = SourceFields(source, self._context.cancelled)
+        if definition.allowMultiple():
+            many = names if isinstance(names, list) else [names]
+            return [field_named(str(name), fields) for name in many]
+        name = field_named(str(names[0] if isinstance(names, list) else names), fields)
+        numeric = definition.dataType() == Qgis.ProcessingFieldParameterDataType.Numeric
+        if numeric and source.type_of(name) not in ("integer", "real"):
+            raise MendableError(f"{definition.name()} needs a field of numbers; {name} is not.")
+        return name
+
+    def _enum(self, definition: Any, value: Any) -> Any:
+        options = definition.options()
+        given = _decoded(value)
+        many = given if isinstance(given, list) else [given]
+        found = [self._option(definition, options, one) for one in many]
+        if definition.usesStaticStrings():
+            found = [options[place] for place in found]
+        return found if definition.allowMultiple() else found[0]
+
+    def _option(self, definition: Any, options: list[str], value: Any) -> int:
+        if isinstance(value, int) or (isinstance(value, str) and value.strip().isdigit()):
+            if value not in options and 0 <= int(value) < len(options):
+                return int(value)
+        equal = [place for place, text in enumerate(options) if bare(text) == bare(str(value))]
+        if len(equal) == 1:
+            return equal[0]
+        inside = [place for place, text in enumerate(options) if bare(str(value)) in bare(text)]
+        if len(inside) == 1 and bare(str(value)):
+            return inside[0]
+        near = closest(str(value), options)
+        hint = f" Closest: {listed(near)}." if near and len(options) > 12 else ""
+        raise MendableError(
+            f'{definition.name()} cannot be "{value}". Allowed: {listed(options, 20)}.{hint}'
+        )
+
+    def _distance(self, definition: Any, value: Any) -> float:
+        number, unit = (
+            (float(value), "") if _is_number(value) else parted(str(value), definition.name())
+        )
+        source = self._parent(definition.parentParameterName())
+        if source is None or number == 0:
+            return number * METRES[unit] if unit else number
+        needs_crs(source, f"{definition.name()} has no unit")
+        if source.crs.isGeographic():
+            raise MendableError(
+                f"The distance {value} would be in degrees: {source.key} is in "
+                f"{source.crs.authid()}. Run native:reprojectlayer to a metric CRS first, such as "
+                f"{self._metric(source)}."
+            )
+        if isinstance(source, VectorSource) and source.family is Family.POINT and number < 0:
+            raise MendableError("A negative distance on points leaves nothing.")
+        if unit:
+            to_layer = QgsUnitTypes.fromUnitToUnitFactor(
+                QgsUnitTypes.DistanceUnit.DistanceMeters, source.crs.mapUnits()
+            )
+            number *= METRES[unit] * to_layer
+        return number
+
+    def _metric(self, source: LayerSource) -> str:
+        """Name the UTM zone around the middle of a layer."""
+        layer = self._context.call(lambda: self._context.map_layer(source).extent())
+        middle = layer.center()
+        zone = min(60, max(1, int((middle.x() + 180) // 6) + 1))
+        return f"EPSG:{(32600 if middle.y() >= 0 else 32700) + zone}"
+
+    def _number(self, definition: Any, value: Any) -> Any:
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            raise MendableError(
+                f"{definition.name()} must be a number, not {json.dumps(value)}."
+            ) from None
+        if definition.dataType() == Qgis.ProcessingNumberParameterType.Integer:
+            if number != int(number):
+                raise MendableError(f"{definition.name()} must be a whole number, not {value}.")
+            number = int(number)
+        if not definition.minimum() <= number <= definition.maximum():
+            raise MendableError(
+                f"{definition.name()} must be from {definition.minimum():g} to "
+                f"{definition.maximum():g}, not {value}."
+            )
+        return number
+
+    def _boolean(self, definition: QgsProcessingParameterDefinition, value: Any) -> bool:
+        text = str(value).strip().lower()
+        if text in ("true", "1", "yes"):
+            return True
+        if text in ("false", "0", "no"):
+            return False
+        raise MendableError(f"{definition.name()} must be true or false, not {json.dumps(value)}.")
+
+    def _band(self, definition: Any, value: Any) -> Any:
+        source = self._parent(definition.parentLayerParameterName())
+        given = _decoded(value)
+        if not isinstance(source, RasterSource):
+            return given
+        many = given if isinstance(given, list) else [given]
+        for one in many:
+            if not str(one).isdigit() or not 1 <= int(one) <= len(source.bands):
+                raise MendableError(
+                    f"{source.key} has no band {one}; it has bands 1 to {len(source.bands)}."
+                )
+        return [int(one) for one in many] if definition.allowMultiple() else int(many[0])
+
+    def _crs(self, definition: QgsProcessingParameterDefinition, value: Any) -> Any:
+        text = str(value).strip()
+        if text.isdigit():
+            text = f"EPSG:{text}"
+        crs = QgsCoordinateReferenceSystem(text)
+        if crs.isValid():
+            return text
+        for source in self._context.sources():
+            if source.key == text and source.crs.isValid():
+                return source.crs
+        raise MendableError(
+            f'{definition.name()} cannot be "{value}". Write a code such as EPSG:3857.'
+        )
+
+    def _extent(self, definition: QgsProcessingParameterDefinition, value: Any) -> Any:
+        text = str(value)
+        if sum(part.strip(" []").replace(".", "").isdigit() for part in text.split(",")) >= 2:
+            return text
+        return self._context.layer(text).id
+
+    def _expression(self, definition: Any, value: Any) -> str:
+        source = self._parent(definition.parentLayerParameterName())
+        return checked(str(value), source) if isinstance(source, VectorSource) else str(value)
+
+    def _file(self, definition: QgsProcessingParameterDefinition, value: Any) -> str:
+        path = Path(str(value)).resolve()
+        allowed = [self._context.temporary_folder, self._context.output_folder]
+        if any(folder and folder.resolve() in path.parents for folder in allowed):
+            return str(path)
+        raise MendableError(
+            f"{definition.name()} takes only files that this chat made. "
+            f"{did_you_mean('', [source.key for source in self._context.sources()])}"
+        )
+
+    def _as_given(self, definition: QgsProcessingParameterDefinition, value: Any) -> Any:
+        return _decoded(value) if definition.type() != "string" else value
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _decoded(value: Any) -> Any:
+    """Return lists and objects that came as JSON in a text."""
+    if isinstance(value, str) and value.strip()[:1] in ("[", "{"):
+        try:
+            return json.loads(value)
+        except ValueError:
+            return value
+    return value

@@ -176,7 +176,7 @@ class Harness:
             return recorder.record(question, str(error)), str(error)
         except (RunStopped, ServerDown, ModelMissing, NoModel):
             raise
-        except Exception as error:  # noqa: BLE001 - a crash counts as failed; its trace is kept
+        except Exception as error:
             (folder / "trace.txt").write_text(traceback.format_exc(), encoding="utf-8")
             said = f"{type(error).__name__}: {error}"
             return recorder.record(question, said), said

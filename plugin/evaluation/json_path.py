@@ -71,7 +71,7 @@ def _same(found: Any, expected: Any) -> bool:
         return (
             isinstance(found, list)
             and len(found) == len(expected)
-            and all(_same(left, right) for left, right in zip(found, expected))
+            and all(_same(found[at], item) for at, item in enumerate(expected))
         )
     if isinstance(expected, float):
         room = ROUNDING + abs(expected) * RECORD_TOLERANCE

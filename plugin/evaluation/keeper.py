@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Keeps what a run made: layers as GeoPackage, rasters as GeoTIFF, files as written, styles as QML."""
+"""Keeps what a run made: GeoPackages, GeoTIFFs, styles as QML, and files as written."""
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -103,18 +104,16 @@ def _aggregate_misses(layer: QgsVectorLayer, name: str, expect: Mapping[str, Any
 def total_area(layer: QgsVectorLayer) -> float | None:
     """Return the area of all features in square metres on the WGS 84 ellipsoid.
 
-    None is returned for a layer without a CRS, whose units are not known.
+    None is returned where the CRS, and with it the unit, is not known.
     """
     if not layer.crs().isValid():
         return None
     meter = QgsDistanceArea()
     meter.setSourceCrs(layer.crs(), QgsProject.instance().transformContext())
     meter.setEllipsoid(ELLIPSOID)
-    return float(
-        sum(
-            meter.measureArea(item.geometry()) for item in layer.getFeatures() if item.hasGeometry()
-        )
-    )
+    shapes = [item.geometry() for item in layer.getFeatures() if item.hasGeometry()]
+    area = float(sum(meter.measureArea(shape) for shape in shapes))
+    return area if math.isfinite(area) else None
 
 
 def _area_misses(layer: QgsVectorLayer, expect: Mapping[str, Any]) -> list[str]:

@@ -26,6 +26,12 @@ def _renderer(path: str) -> QDomElement:
     return document.documentElement().firstChildElement("renderer-v2")
 
 
+def _takes_all_others(item: QDomElement) -> bool:
+    return item.attribute("type") == "NULL" or (
+        item.attribute("value") == "" and item.attribute("type") != "List"
+    )
+
+
 def _class_count(renderer: QDomElement) -> int:
     """Count classes; the category without a value, which takes all others, is none."""
     group, tag = CLASSES.get(renderer.attribute("type"), ("", ""))
@@ -33,7 +39,7 @@ def _class_count(renderer: QDomElement) -> int:
         return 1
     item, count = renderer.firstChildElement(group).firstChildElement(tag), 0
     while not item.isNull():
-        count += tag == "range" or item.attribute("value") != "" or item.attribute("type") == "List"
+        count += tag == "range" or not _takes_all_others(item)
         item = item.nextSiblingElement(tag)
     return count
 

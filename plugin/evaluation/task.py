@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Task files: questions with their layers, the outcome expected of each, and a chain that reaches it."""
+"""Task files: questions with their layers, what is expected of each, and a chain that gets there."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class TaskError(Exception):
 
 @dataclass(frozen=True)
 class TaskLayer:
-    """A layer of a task; `opened` is false where the method gets the file and has to look inside."""
+    """A layer of a task; `opened` is false where the method has to look into the file itself."""
 
     name: str
     source: str

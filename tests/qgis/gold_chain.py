@@ -7,7 +7,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-from geo_olm.plugin.evaluation.task import Task
 from qgis.core import (
     QgsClassificationJenks,
     QgsClassificationQuantile,
@@ -27,6 +26,8 @@ from qgis.core import (
     QgsWkbTypes,
 )
 from qgis.PyQt.QtCore import QSize
+
+from geo_olm.plugin.evaluation.task import Task
 
 MODES = {"quantile": QgsClassificationQuantile, "jenks": QgsClassificationJenks}
 RASTERS = {".tif", ".tiff"}

@@ -11,10 +11,24 @@ import pytest
 from geo_olm.plugin.evaluation.outcome import Grade, Output
 from geo_olm.plugin.evaluation.result import ResultError, ResultFile, entry
 
-KEYS = set(
-    "task method model repeat success status answer value outputs correctness_paper "
-    "correctness_released calls tokens seconds cost error".split()
-)
+KEYS = {
+    "task",
+    "method",
+    "model",
+    "repeat",
+    "success",
+    "status",
+    "answer",
+    "value",
+    "outputs",
+    "correctness_paper",
+    "correctness_released",
+    "calls",
+    "tokens",
+    "seconds",
+    "cost",
+    "error",
+}
 
 
 def run(task: str = "T1", success: bool = True, asked: str = "", **record: Any) -> dict[str, Any]:

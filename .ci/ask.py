@@ -36,9 +36,17 @@ def main() -> int:
         kept = os.environ.get("JSON")
         path = here / kept if kept else Path(scratch, "record.json")
         path.parent.mkdir(parents=True, exist_ok=True)
-        inputs = {"QUESTION": question, "LAYERS": layers, "MODEL": model, "JSON": str(path)}
-        inputs |= {"SERVER": os.environ.get("SERVER", ""), "SEED": int(seed) if seed else None}
-        results = run_algorithm("geo_olm:ask", inputs)
+        results = run_algorithm(
+            "geo_olm:ask",
+            {
+                "QUESTION": question,
+                "LAYERS": layers or None,
+                "MODEL": model,
+                "SERVER": os.environ.get("SERVER"),
+                "SEED": int(seed) if seed else None,
+                "JSON": str(path),
+            },
+        )
         record = json.loads(path.read_text(encoding="utf-8"))
     status = str(results.get("STATUS", record["status"]))
     text = record["answer"] if status == "ok" else record["reason"] or record["answer"]

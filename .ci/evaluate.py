@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs an evaluation. TASKS, DATA, METHODS, MODEL, SERVER, REPEATS and OUT are in the environment."""
+"""Runs an evaluation: TASKS, DATA, METHODS, MODEL, REPEATS, OUT come from the environment."""
 
 import json
 import os

@@ -92,7 +92,7 @@ def entry(name: str) -> dict[str, Any]:
 
 def bring_model(model: dict[str, Any], store: Path) -> Path:
     """Return the model's file, brought and checked unless a stamp says it was."""
-    target = store / "models" / model["file"]
+    target = store / "models" / str(model["file"])
     target.parent.mkdir(parents=True, exist_ok=True)
     expected = _expected(model["file"])
     if _stamped(target, expected):

@@ -1,0 +1,18 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Runs the tests of one room: pytest.sh unit|qgis|ui [arguments of pytest]. unit runs without
+# QGIS's plugin for pytest; the others under a virtual display with a window manager.
+set -euo pipefail
+root=$(realpath -- "$(dirname -- "${BASH_SOURCE[0]}")/..")
+cd -- "$root"
+. .ci/headless.env
+room=$1
+shift
+export PYTHONDONTWRITEBYTECODE=1
+pytest=("$root/.work/venv/bin/pytest" -c tests/pytest.ini -p no:cacheprovider)
+if [[ $room == unit ]]; then
+    exec "${pytest[@]}" -p no:pytest_qgis tests/unit "$@"
+fi
+export QT_QPA_PLATFORM=xcb
+exec xvfb-run -a -s '-screen 0 1600x1000x24' bash .ci/with_window_manager.sh \
+    "${pytest[@]}" "tests/$room" "$@"

@@ -69,6 +69,14 @@ class EvaluateAlgorithm(QgsProcessingAlgorithm):
         """Return the name in the toolbox."""
         return self.tr("Evaluate on a task file")
 
+    def group(self) -> str:
+        """Return the group in the toolbox."""
+        return self.tr("Evaluation")
+
+    def groupId(self) -> str:
+        """Return the id of the group."""
+        return "evaluation"
+
     def shortHelpString(self) -> str:
         """Return the help shown beside the parameters."""
         return self.tr(
@@ -107,6 +115,7 @@ class EvaluateAlgorithm(QgsProcessingAlgorithm):
                 self.tr("Server"),
                 options=SERVERS,
                 defaultValue=SERVERS[0],
+                optional=True,
                 usesStaticStrings=True,
             ),
             QgsProcessingParameterNumber(
@@ -160,7 +169,7 @@ class EvaluateAlgorithm(QgsProcessingAlgorithm):
         server = self.parameterAsEnumString(parameters, "SERVER", context)
         if model:
             settings = replace(settings, model=model)
-        return replace(settings, server=server) if server != SERVERS[0] else settings
+        return replace(settings, server=server) if server not in ("", SERVERS[0]) else settings
 
 
 def _reporter(feedback: QgsProcessingFeedback) -> Any:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import shutil
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,17 +15,22 @@ from typing import Any
 from osgeo import gdal
 from qgis.core import QgsProject
 
-from ..llm.base import ModelMissing, NoModel, ServerDown
+from ..agent.event import Status
+from ..llm.base import ModelError
 from .grade import grade
 from .keeper import Keeper, files_of
 from .method import Method
 from .outcome import Grade, Output
-from .recorder import CapReached, Recorder, RunStopped, as_json, numbers
-from .result import ResultFile, entry
+from .result import ResultFile, entry, numbers
 from .source import SourceError, changes, listing, missing_sources, open_project, question_of
 from .task import Task
+from .watch import Watch, as_json
 
 CLOSING_OPTIONS = {"GDAL_PAM_ENABLED": "NO"}
+
+
+class RunStopped(Exception):
+    """The user stopped the evaluation while a run was in progress."""
 
 
 @dataclass(frozen=True)
@@ -138,22 +143,21 @@ class Harness:
         self, task: Task, method: Method, repeat: int, folder: Path
     ) -> tuple[dict[str, Any], list[Output], str]:
         """Return the record, the kept outputs, and what went wrong besides a wrong answer."""
-        recorder = Recorder(
-            folder / "events.jsonl", self._plan.token_cap, self._plan.seconds_cap, self._cancelled
-        )
         question = question_of(task, self._plan.data)
+        caps = (self._plan.token_cap, self._plan.seconds_cap)
+        watch = Watch(folder / "events.jsonl", question, *caps, self._cancelled)
         try:
             project = open_project(task, self._plan.data)
         except SourceError as error:
-            recorder.close()
-            return recorder.record(question, str(error)), [], str(error)
+            watch.close()
+            return watch.failure(str(error)), [], str(error)
         keeper = Keeper(project, folder)
         try:
-            record, error = self._asked(method, question, project, repeat, folder, recorder)
+            record, error = self._asked(method, question, project, repeat, folder, watch)
             outputs = keeper.keep(files_of(record))
             return record, outputs, error or " ".join(keeper.faults)
         finally:
-            recorder.close()
+            watch.close()
             project.clear()
 
     def _asked(
@@ -163,27 +167,26 @@ class Harness:
         project: QgsProject,
         repeat: int,
         folder: Path,
-        recorder: Recorder,
+        watch: Watch,
     ) -> tuple[dict[str, Any], str]:
+        """Return the record and, for a crash or an excess, what happened."""
         seed = self._plan.seed + repeat
         try:
-            record = method.answer(question, project, folder / "files", seed, recorder.note)
-            if record.get("status") == "cancelled" and self._cancelled():
-                raise RunStopped
-            self._check_caps(record, recorder)
-            return record, ""
-        except CapReached as error:
-            return recorder.record(question, str(error)), str(error)
-        except (RunStopped, ServerDown, ModelMissing, NoModel):
+            record = method.answer(
+                question, project, folder / "files", seed, watch.note, watch.cancelled
+            )
+        except ModelError:
             raise
-        except Exception as error:
+        except Exception as error:  # a method that crashes counts as failed; its trace is kept
             (folder / "trace.txt").write_text(traceback.format_exc(), encoding="utf-8")
             said = f"{type(error).__name__}: {error}"
-            return recorder.record(question, said), said
-
-    def _check_caps(self, record: Mapping[str, Any], recorder: Recorder) -> None:
-        evaluated = numbers(record.get("tokens"), ("evaluated",))["evaluated"]
-        recorder.check(evaluated, recorder.elapsed())
+            return watch.failure(said), said
+        if record.get("status") == Status.CANCELLED.value and self._cancelled():
+            raise RunStopped
+        excess = watch.excess(numbers(record.get("tokens"), ("evaluated",))["evaluated"])
+        if excess:
+            record = {**record, "status": Status.FAILED.value, "reason": excess}
+        return record, excess
 
 
 def chosen(tasks: Sequence[Task], ids: str) -> tuple[Task, ...]:

@@ -10,7 +10,8 @@ from typing import Any, Protocol
 
 from qgis.core import QgsProject
 
-from ..agent.event import Event
+from ..agent.event import Event, Status
+from ..llm.base import Cancelled, NoModel
 from ..settings import Settings
 
 OnEvent = Callable[[Event], None]
@@ -19,16 +20,25 @@ OnEvent = Callable[[Event], None]
 class Method(Protocol):
     """A way to answer questions.
 
-    `answer` returns the record of a question (contract) and calls `on_event` for every event;
-    what `on_event` raises ends the run and passes through. It is called on the main thread.
+    `answer` returns the record of a question (contract), calls `on_event` for every event, and
+    ends soon after `cancelled` turns true. It is called on the main thread.
     """
 
     name: str
 
     def answer(
-        self, question: str, project: QgsProject, output_folder: Path, seed: int, on_event: OnEvent
+        self,
+        question: str,
+        project: QgsProject,
+        output_folder: Path,
+        seed: int,
+        on_event: OnEvent,
+        cancelled: Cancelled,
     ) -> dict[str, Any]:
-        """Answer one question; files go into `output_folder`, an empty folder."""
+        """Answer one question; files go into `output_folder`, an empty folder.
+
+        Raises ModelError when there is no model to ask, which ends the evaluation.
+        """
 
 
 class GeoOlmMethod:
@@ -40,13 +50,24 @@ class GeoOlmMethod:
         self._settings = settings
 
     def answer(
-        self, question: str, project: QgsProject, output_folder: Path, seed: int, on_event: OnEvent
+        self,
+        question: str,
+        project: QgsProject,
+        output_folder: Path,
+        seed: int,
+        on_event: OnEvent,
+        cancelled: Cancelled,
     ) -> dict[str, Any]:
-        """Answer with the session's agent. Raises what the session raises."""
+        """Answer with the session's agent. Raises NoModel when no model took up the question."""
         from ..session import answer_question
 
         settings = replace(self._settings, seed=seed)
-        return answer_question(question, project, settings, str(output_folder), on_event)
+        record = answer_question(
+            question, project, settings, str(output_folder), on_event, cancelled
+        )
+        if record["status"] == Status.FAILED.value and not record["model"]["name"]:
+            raise NoModel(record["reason"])
+        return record
 
 
 METHODS: dict[str, Callable[[Settings], Method]] = {GeoOlmMethod.name: GeoOlmMethod}

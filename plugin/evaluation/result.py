@@ -11,11 +11,21 @@ from pathlib import Path
 from typing import Any
 
 from .outcome import Grade, Output
-from .recorder import SECONDS, TOKENS, as_json, numbers
+from .task_fault import is_number
+from .watch import as_json
+
+TOKENS = ("prompt", "cached", "evaluated", "generated")
+SECONDS = ("model", "tools", "total")
 
 
 class ResultError(Exception):
     """A results file cannot be gone on with; the message says why."""
+
+
+def numbers(found: Any, names: tuple[str, ...]) -> dict[str, float]:
+    """Return the named numbers of a record's part; what is missing or no number is 0."""
+    part = found if isinstance(found, Mapping) else {}
+    return {name: part[name] if is_number(part.get(name)) else 0 for name in names}
 
 
 def entry(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Task files: questions with their layers, what is expected of each, and a chain that gets there."""
+"""Task files: questions with their layers, what is expected of each, and a chain to get there."""
 
 from __future__ import annotations
 

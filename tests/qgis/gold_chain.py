@@ -63,7 +63,7 @@ class GoldChain:
         self._data = data
 
     def answer(
-        self, question: str, project: QgsProject, output_folder: Path, seed: int, on_event: Any
+        self, question: str, project: QgsProject, output_folder: Path, *_: Any
     ) -> dict[str, Any]:
         """Play the chain of the question; the first line finds it."""
         chain = self._chains[question.split("\nFile ")[0]]

@@ -25,7 +25,6 @@ PARQUET = {
 }
 pytestmark = [
     pytest.mark.shared,
-    pytest.mark.skipif(not SHARED.is_dir(), reason="the shared task files are not here"),
     pytest.mark.usefixtures("qgis_processing"),
 ]
 

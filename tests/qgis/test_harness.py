@@ -28,7 +28,7 @@ from geo_olm.plugin.evaluation.task import Task, TaskLayer
 from geo_olm.plugin.llm.base import ServerDown, Usage
 from geo_olm.plugin.settings import Settings
 
-Answer = Callable[[str, QgsProject, Path, int, Any], dict[str, Any]]
+Answer = Callable[..., dict[str, Any]]
 
 
 class Scripted:
@@ -39,11 +39,9 @@ class Scripted:
         self.calls = 0
         self._answer = answer
 
-    def answer(
-        self, question: str, project: QgsProject, output_folder: Path, seed: int, on_event: Any
-    ) -> dict[str, Any]:
+    def answer(self, *given: Any) -> dict[str, Any]:
         self.calls += 1
-        return self._answer(question, project, output_folder, seed, on_event)
+        return self._answer(*given)
 
 
 @pytest.fixture
@@ -179,7 +177,9 @@ def test_a_file_that_was_promised_and_not_written_fails_the_run(data: Path) -> N
 
 
 def test_events_are_kept_as_json_lines(data: Path) -> None:
-    def work(question: str, project: QgsProject, folder: Path, seed: int, note: Any) -> Any:
+    def work(
+        question: str, project: QgsProject, folder: Path, seed: int, note: Any, *_: Any
+    ) -> Any:
         note(StageChanged("Load", "count"))
         return four()
 
@@ -189,7 +189,9 @@ def test_events_are_kept_as_json_lines(data: Path) -> None:
 
 
 def test_a_method_that_crashes_counts_as_failed_and_leaves_its_trace(data: Path) -> None:
-    def crash(question: str, project: QgsProject, folder: Path, seed: int, note: Any) -> Any:
+    def crash(
+        question: str, project: QgsProject, folder: Path, seed: int, note: Any, *_: Any
+    ) -> Any:
         note(TokensUsed(Usage(10, 0, 10, 5), 8192, 0.5))
         note(CallFinished("c", "count", {}, True, "", 0.1))
         raise KeyError("towns")
@@ -206,13 +208,14 @@ def test_a_method_that_crashes_counts_as_failed_and_leaves_its_trace(data: Path)
 def test_a_run_over_the_token_cap_is_ended_and_fails(data: Path) -> None:
     reached = []
 
-    def spend(question: str, project: QgsProject, folder: Path, seed: int, note: Any) -> Any:
+    def spend(question: str, project: Any, folder: Path, seed: int, note: Any, ended: Any) -> Any:
+        reached.append(ended())
         note(TokensUsed(Usage(6001, 0, 6001, 5), 8192, 0.5))
-        reached.append(question)
-        return four()
+        reached.append(ended())
+        return record_of(status="cancelled", tokens={"evaluated": 6001})
 
     (found,) = run(plan(data, Scripted(spend)))
-    assert (found["success"], reached) == (False, [])
+    assert (found["success"], found["status"], reached) == (False, "failed", [False, True])
     assert found["error"] == "More than 6000 evaluated tokens."
     assert found["tokens"]["evaluated"] == 6001
 
@@ -259,11 +262,10 @@ def test_repeats_differ_in_their_seed(data: Path) -> None:
 def test_a_stop_keeps_finished_runs_and_drops_the_one_in_progress(data: Path) -> None:
     stopped = []
 
-    def work(question: str, project: QgsProject, folder: Path, seed: int, note: Any) -> Any:
+    def work(question: str, project: Any, folder: Path, seed: int, note: Any, ended: Any) -> Any:
         if "T2" in question:
             stopped.append(True)
-        note(StageChanged("Load"))
-        return four()
+        return record_of(status="cancelled") if ended() else four()
 
     made = plan(data, Scripted(work), task(), task("T2"), task("T3"))
     found = run(made, cancelled=lambda: bool(stopped))

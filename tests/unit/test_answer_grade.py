@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+
 from geo_olm.plugin.evaluation.answer_grade import number_misses, reject_misses, text_misses
 
 REASONS = {"reason_any_of": ["no income", "does not have", "no road"]}

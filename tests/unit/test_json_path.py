@@ -7,6 +7,7 @@ from copy import deepcopy
 from typing import Any
 
 import pytest
+
 from geo_olm.plugin.evaluation.json_path import PathMissing, aggregated, record_misses, value_at
 
 LAYERS = [

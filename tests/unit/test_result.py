@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from geo_olm.plugin.evaluation.outcome import Grade, Output
-from geo_olm.plugin.evaluation.result import ResultError, ResultFile, entry
+from geo_olm.plugin.evaluation.result import ResultError, ResultFile, entry, numbers
 
 KEYS = {
     "task",
@@ -92,3 +93,9 @@ def test_a_file_that_holds_no_results_is_refused_and_kept(tmp_path: Path) -> Non
     with pytest.raises(ResultError, match="no results file"):
         ResultFile(path)
     assert path.read_text(encoding="utf-8") == "[1, 2]"
+
+
+def test_missing_numbers_are_zero() -> None:
+    found = numbers({"a": 2, "b": None, "c": "7", "d": True}, ("a", "b", "c", "d", "e"))
+    assert found == {"a": 2, "b": 0, "c": 0, "d": 0, "e": 0}
+    assert numbers(None, ("a",)) == {"a": 0}

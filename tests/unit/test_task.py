@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from geo_olm.plugin.evaluation.task import TaskError, read_tasks
 
 GOOD: dict[str, Any] = {

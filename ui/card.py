@@ -7,6 +7,7 @@ from qgis.PyQt.QtCore import QRectF, Qt, pyqtSignal
 from qgis.PyQt.QtGui import QPainter, QPainterPath, QPaintEvent, QPalette, QPen
 from qgis.PyQt.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
+from .flow_layout import FlowLayout
 from .number import plain_button
 from .outlet import Outlet
 from .palette import Tone, frame, line, tint, tone_colour
@@ -68,7 +69,7 @@ class MessageCard(Card):
         self.set_tone(shape.tone)
         self._row = QHBoxLayout(self)
         self._column = QVBoxLayout()
-        self._buttons = QHBoxLayout()
+        self._buttons = FlowLayout()
         self.shape = StateMark(outlet.clock, shape)
         self._row.addWidget(self.shape, 0, Qt.AlignmentFlag.AlignTop)
         self._row.addLayout(self._column, 1)
@@ -84,7 +85,6 @@ class MessageCard(Card):
         for key, words in buttons:
             self._add_button(key, words)
         if buttons:
-            self._buttons.addStretch(1)
             self._column.addLayout(self._buttons)
 
     def restyle(self) -> None:
@@ -95,6 +95,7 @@ class MessageCard(Card):
         )
         self._row.setSpacing(round(unit * 0.5))
         self._column.setSpacing(round(unit * 0.4))
+        self._buttons.setSpacing(round(unit * 0.4))
 
     def _add_button(self, key: str, words: str) -> None:
         button = QPushButton(plain_button(words))

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from qgis.PyQt.QtCore import QEvent, Qt, QTimer, pyqtSignal
-from qgis.PyQt.QtGui import QKeyEvent, QPalette
+from qgis.PyQt.QtGui import QKeyEvent, QPainter, QPaintEvent, QPalette, QResizeEvent
 from qgis.PyQt.QtWidgets import (
     QDockWidget,
     QFrame,
@@ -47,7 +47,7 @@ from .transcript import Transcript
 if TYPE_CHECKING:
     from ..tools.base import LayerProfile
 
-BROKEN = (ModelCondition.NONE, ModelCondition.UNREACHABLE)
+NARROW = 30
 STATES = {
     "loading": ModelCondition.LOADING,
     "reading": ModelCondition.READING,
@@ -100,6 +100,11 @@ class Header(Panel):
             icon.setHeight(round(unit * 1.5))
             button.setIconSize(icon)
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Show the gauge's ring alone in a narrow dock."""
+        super().resizeEvent(event)
+        self.gauge.set_worded(self.width() >= NARROW * self.em)
+
     def _button(self, name: str, text: str) -> QToolButton:
         button = QToolButton()
         button.setObjectName(name)
@@ -110,13 +115,24 @@ class Header(Panel):
         return button
 
 
+class Inset(Panel):
+    """Room around the message about the model."""
+
+    def restyle(self) -> None:
+        """Set the margins of the dock."""
+        side = round(self.em * 0.75)
+        self.layout().setContentsMargins(side, round(self.em * 0.25), side, side)
+
+
 class Rule(QFrame):
     """A line between the parts of the dock."""
 
-    def paintEvent(self, event: object) -> None:
-        """Fill one pixel in the palette's line colour."""
-        from qgis.PyQt.QtGui import QPainter
+    def __init__(self) -> None:
+        super().__init__()
+        self.setFixedHeight(1)
 
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Fill one pixel in the palette's line colour."""
         QPainter(self).fillRect(self.rect(), line(self.palette()))
 
 
@@ -255,6 +271,9 @@ class ChatDock(QDockWidget):
         self._column.addWidget(self.header)
         self._column.addWidget(Rule())
         self._column.addWidget(self.pages, 1)
+        self._message_box = Inset()
+        self._message_row = QVBoxLayout(self._message_box)
+        self._column.addWidget(self._message_box)
         self._column.addWidget(Rule())
         self._column.addWidget(self.composer)
         body.stop_pressed.connect(self._stop_by_key)
@@ -368,9 +387,11 @@ class ChatDock(QDockWidget):
 
     def _show_idle(self) -> None:
         model = self._model
-        if model.condition in BROKEN:
+        if model.condition is ModelCondition.NONE:
             text = model.error or self.tr("No model answered on this machine")
             self.header.status.show_state(Shape.FAILED, text)
+        elif model.condition is ModelCondition.UNREACHABLE:
+            self.header.status.show_state(Shape.FAILED, self.header.chip.word)
         elif model.condition is ModelCondition.LOADING:
             self.header.status.show_state(Shape.RUNNING, self.header.chip.word)
         else:
@@ -383,10 +404,11 @@ class ChatDock(QDockWidget):
     def _show_message(self) -> None:
         """Show what is wrong with the model above the composer, unless the empty page says it."""
         if self._message is not None:
-            self._column.removeWidget(self._message)
+            self._message_row.removeWidget(self._message)
             self._message.hide()
             self._message.deleteLater()
             self._message = None
+        self._message_box.setVisible(False)
         model = self._model
         told = model.condition is ModelCondition.NONE and not self.transcript.turns
         if not model.error or told:
@@ -404,7 +426,8 @@ class ChatDock(QDockWidget):
         buttons = tuple((action.value, words[action]) for action in actions)
         self._message = MessageCard(self._outlet, Shape.FAILED, "", model.error, buttons)
         self._message.pressed.connect(self._act)
-        self._column.insertWidget(self._column.count() - 2, self._message)
+        self._message_row.addWidget(self._message)
+        self._message_box.setVisible(True)
 
 
 class DockBody(QWidget):

@@ -111,7 +111,7 @@ class ModelChip(QAbstractButton):
     def minimumSizeHint(self) -> QSize:
         """Return room for the word and a few letters of the name."""
         word = QFontMetrics(self.font()).horizontalAdvance(self.word)
-        least = word + em(self) * (8.5 if self._view.name else 4.1)
+        least = word + em(self) * (6.0 if self._view.name else 4.1)
         return QSize(min(round(least), self.sizeHint().width()), self.sizeHint().height())
 
     def resizeEvent(self, event: object) -> None:
@@ -176,8 +176,14 @@ class ContextGauge(QWidget):
         self.setObjectName("GeoOlmGauge")
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        self.percent = 0
+        self.percent, self.worded = 0, True
         self.setVisible(False)
+
+    def set_worded(self, worded: bool) -> None:
+        """Show the percent beside the ring, or in a narrow dock the ring alone."""
+        self.worded = worded
+        self.updateGeometry()
+        self.update()
 
     def show_tokens(self, event: TokensUsed) -> None:
         """Show how full the context was at the last call."""
@@ -195,6 +201,7 @@ class ContextGauge(QWidget):
         self.setToolTip(plain_tip("\n".join(lines)))
         self.setAccessibleName(lines[0])
         self.setVisible(True)
+        self.updateGeometry()
         self.update()
 
     def reset(self) -> None:
@@ -211,8 +218,9 @@ class ContextGauge(QWidget):
 
     def sizeHint(self) -> QSize:
         """Return room for ring and percent."""
-        text = QFontMetrics(self.font()).horizontalAdvance(f"100{SPACE}%")
-        return QSize(round(em(self) * 2.0) + text, round(em(self) * 2.15))
+        text = QFontMetrics(self.font()).horizontalAdvance(f"{self.percent}{SPACE}%")
+        room = text + round(em(self) * 0.4) if self.worded else 0
+        return QSize(round(em(self) * 1.9) + room, round(em(self) * 2.15))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the ring and the percent."""
@@ -228,7 +236,8 @@ class ContextGauge(QWidget):
         painter.drawArc(ring, 90 * 16, -round(self.percent * 3.6 * 16))
         painter.setPen(palette.color(QPalette.ColorRole.WindowText))
         text = QRectF(side + unit * 0.75, 0, self.width(), self.height())
-        painter.drawText(text, Qt.AlignmentFlag.AlignVCenter, f"{self.percent}{SPACE}%")
+        if self.worded:
+            painter.drawText(text, Qt.AlignmentFlag.AlignVCenter, f"{self.percent}{SPACE}%")
         if self.hasFocus():
             highlight = palette.color(QPalette.ColorRole.Highlight)
             painter.setPen(QPen(highlight, max(1.0, unit * 0.12)))

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from html import escape
 from typing import Any
 
@@ -10,7 +11,14 @@ from qgis.PyQt.QtCore import QCoreApplication, QLocale
 
 SPACE = "\u00a0"
 JOINER = "\u2060"
+BREAK = "\u200b"
 LONGEST = 400
+LONG_WORD = re.compile(r"\S{16}(?=\S{4})")
+
+
+def soften(text: str) -> str:
+    """Return `text` in which a line can break inside very long words."""
+    return LONG_WORD.sub(lambda found: found.group() + BREAK, text)
 
 
 def tr(text: str, n: int = -1) -> str:

@@ -8,7 +8,7 @@ from qgis.PyQt.QtGui import QColor, QFont, QFontMetrics, QPainter, QPaintEvent, 
 from qgis.PyQt.QtWidgets import QLabel, QSizePolicy, QToolButton, QWidget
 
 from .palette import em, muted
-from .number import plain_tip
+from .number import plain_tip, soften
 
 RESTYLING = (
     QEvent.Type.FontChange,
@@ -75,10 +75,12 @@ class Label(QLabel):
         self._colour: QColor | None = None
         kind = Qt.TextFormat.RichText if rich else Qt.TextFormat.PlainText
         self.setTextFormat(kind)
-        self.setText(text)
+        self.setText(soften(text) if wrap else text)
         self.setWordWrap(wrap)
         if wrap:
-            self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
+            policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
+            policy.setHeightForWidth(True)
+            self.setSizePolicy(policy)
 
     def set_colour(self, colour: QColor | None) -> None:
         """Use a colour of its own, or the panel's again."""
@@ -100,12 +102,19 @@ class Label(QLabel):
         self.setFont(own)
         self._recolour()
 
+    def minimumSizeHint(self) -> QSize:
+        """Return a narrow width for a text that wraps, so that it never widens its panel."""
+        hint = super().minimumSizeHint()
+        least = QFontMetrics(self.font()).horizontalAdvance("Mmmm")
+        return QSize(min(hint.width(), least), hint.height()) if self.wordWrap() else hint
+
     def _recolour(self) -> None:
         parent = self.parentWidget()
         palette = QPalette(parent.palette() if parent is not None else self.palette())
         colour = self._colour or (muted(palette) if self._faint else None)
         if colour is not None:
             palette.setColor(QPalette.ColorRole.WindowText, colour)
+            palette.setColor(QPalette.ColorRole.Text, colour)
         self.setPalette(palette)
 
 

@@ -132,7 +132,9 @@ class StageStrip(Panel):
         if sum(needed) <= room:
             spare = (room - sum(needed)) / len(needed)
             return [width + spare for width in needed], True
-        at = max(self._at, 0)
+        if self._at < 0:
+            return [room / len(needed)] * len(needed), False
+        at = self._at
         mark = min(self.em * 3.0, (room - needed[at]) / max(1, len(needed) - 1))
         widths = [max(mark, point * 2)] * len(needed)
         widths[at] = room - sum(widths[:at] + widths[at + 1 :])

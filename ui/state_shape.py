@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import Enum
+from typing import Protocol
 
 from qgis.PyQt.QtCore import QEvent, QObject, QPointF, QRectF, QSize, Qt, QTimer, pyqtSignal
 from qgis.PyQt.QtGui import (
@@ -193,6 +194,13 @@ def paint_shape(
     painter.restore()
 
 
+class Turning(Protocol):
+    """What the clock can turn."""
+
+    def turn(self, angle: int) -> None:
+        """Draw at another angle, 0 to 359."""
+
+
 class ArcClock(QObject):
     """Ticks ten times a second while anything listens, and stands still otherwise."""
 
@@ -210,12 +218,12 @@ class ArcClock(QObject):
         """Tell whether the timer is on."""
         return bool(self._timer.isActive())
 
-    def join(self, mark: StateMark) -> None:
+    def join(self, mark: Turning) -> None:
         """Turn this mark's arc from now on."""
         self.ticked.connect(mark.turn)
         self._timer.start()
 
-    def leave(self, mark: StateMark) -> None:
+    def leave(self, mark: Turning) -> None:
         """Leave this mark's arc where it is; without marks the timer stops."""
         self.ticked.disconnect(mark.turn)
         self._rest()

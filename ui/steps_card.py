@@ -107,8 +107,8 @@ class StepsCard(Card):
         notes = [self.tr("{0} mended").format(mended)] if mended else []
         if len(failed) > mended:
             notes.append(self.tr("{0} failed").format(len(failed) - mended))
-        self.header.layer.setText(", ".join(notes))
-        self.header.note.setText(clock(seconds))
+        self.header.set_extra(", ".join(notes))
+        self.header.set_note(clock(seconds))
         parts = (self.header.title.text(), *notes, clock(seconds))
         self.header.setAccessibleName(", ".join(parts))
         self._folded = True

@@ -7,28 +7,32 @@ import json
 from time import monotonic
 from typing import Any
 
-from qgis.PyQt.QtCore import Qt, QTimer, pyqtSignal
-from qgis.PyQt.QtGui import QFocusEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
-from qgis.PyQt.QtGui import QGuiApplication, QPalette
-from qgis.PyQt.QtWidgets import (
-    QGridLayout,
-    QHBoxLayout,
-    QLabel,
-    QProgressBar,
-    QVBoxLayout,
-    QWidget,
+from qgis.PyQt.QtCore import QSize, Qt, QTimer, pyqtSignal
+from qgis.PyQt.QtGui import (
+    QFocusEvent,
+    QGuiApplication,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPalette,
+    QPen,
+    QResizeEvent,
 )
+from qgis.PyQt.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from ..plugin.agent.event import CallFinished, CallStarted
 from .card import Card
+from .flow_layout import FlowLayout
 from .icon import theme_icon, tool_icon
 from .number import SPACE, count, duration, label, number, value_text
 from .outlet import Outlet
 from .palette import muted
 from .panel import ElidedLabel, Label, LinkButton, Panel
 from .state_shape import Shape, StateMark
+from .thin_bar import ThinBar
 
-NARROW = 26
+LEAST = 3.5
 
 
 class FoldMark(Panel):
@@ -69,6 +73,7 @@ class CardHeader(Panel):
         self.setObjectName(name)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self._extra = ""
         self.fold = FoldMark()
         self.mark = StateMark(outlet.clock, shape)
         self.picture = QLabel()
@@ -78,8 +83,8 @@ class CardHeader(Panel):
         self._row = QHBoxLayout(self)
         for widget in (self.fold, self.mark, self.picture):
             self._row.addWidget(widget)
-        self._row.addWidget(self.title, 2)
-        self._row.addWidget(self.layer, 3)
+        self._row.addWidget(self.title)
+        self._row.addWidget(self.layer, 1)
         self._row.addWidget(self.note)
 
     def restyle(self) -> None:
@@ -88,11 +93,40 @@ class CardHeader(Panel):
         self._row.setContentsMargins(round(unit * 0.55), 0, round(unit * 0.7), 0)
         self._row.setSpacing(round(unit * 0.45))
         self.setMinimumHeight(round(unit * 2.3))
+        self.fit()
+
+    def fit(self) -> None:
+        """Give the title the room it needs; a narrow card drops the layer before the result."""
+        unit = self.em
+        fixed = self.note.sizeHint().width() + unit * 7
+        room = max(unit * 3, self.width() - fixed)
+        width = min(self.title.sizeHint().width(), room)
+        self.title.setFixedWidth(width)
+        self.layer.setText(self._extra if room - width >= LEAST * unit else "")
+
+    def set_note(self, text: str) -> None:
+        """Set the result or the time at the end of the line."""
+        self.note.setText(text)
+        self.fit()
+
+    def set_extra(self, text: str) -> None:
+        """Set the faint text after the title."""
+        self._extra = text
+        self.fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Share out the new width."""
+        super().resizeEvent(event)
+        self.fit()
 
     def set_opened(self, opened: bool) -> None:
         """Show whether the card is open."""
         self.fold.opened = opened
         self.fold.update()
+
+    def minimumSizeHint(self) -> QSize:
+        """Return a width at which the title is cut, so that the dock can be narrow."""
+        return QSize(self.em * 12, super().minimumSizeHint().height())
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """Open or fold."""
@@ -154,20 +188,22 @@ class ToolCard(Card):
         self._since = monotonic()
         self.header = CardHeader(outlet, "GeoOlmToolCardHeader", Shape.RUNNING)
         self.header.title.setText(self._name)
-        self.header.layer.setText(event.layer)
+        self.header.set_extra(event.layer)
         self.header.toggled.connect(self._toggle_by_user)
         self._icon = tool_icon(event.tool)
-        self.bar = QProgressBar()
+        self.bar = ThinBar(outlet)
         self.bar.setObjectName("GeoOlmToolCardBar")
-        self.bar.setTextVisible(False)
-        self.bar.setRange(0, 100)
+        self.bar.setAccessibleName(self.tr("Progress of {0}").format(self._name))
         self.bar.setVisible(False)
         self.body = Panel()
         self.body.setObjectName("GeoOlmToolCardBody")
         self._column = QVBoxLayout(self)
         self._column.setSpacing(0)
-        for widget in (self.header, self.bar, self.body):
-            self._column.addWidget(widget)
+        self._bar_row = QHBoxLayout()
+        self._bar_row.addWidget(self.bar)
+        self._column.addWidget(self.header)
+        self._column.addLayout(self._bar_row)
+        self._column.addWidget(self.body)
         self._lines = QVBoxLayout(self.body)
         self._grid = QGridLayout()
         self._grid.setColumnStretch(1, 1)
@@ -197,9 +233,8 @@ class ToolCard(Card):
         self._column.setContentsMargins(round(unit * 0.3), 0, 0, 0)
         side = round(unit * 1.25)
         self.header.picture.setPixmap(self._icon.pixmap(side, side))
-        self.bar.setFixedHeight(round(unit * 0.3) + 2)
-        self.bar.setContentsMargins(0, 0, 0, 0)
         left = round(unit * 2.0)
+        self._bar_row.setContentsMargins(left, 0, round(unit * 0.7), 0)
         self._lines.setContentsMargins(left, 0, round(unit * 0.7), round(unit * 0.6))
         self._lines.setSpacing(round(unit * 0.4))
         self._grid.setHorizontalSpacing(round(unit * 0.75))
@@ -231,7 +266,7 @@ class ToolCard(Card):
             self._icon = tool_icon(event.tool, event.result.algorithm)
         seconds = duration(event.seconds)
         summary = self._summary()
-        self.header.note.setText(f"{summary} · {seconds}" if summary else seconds)
+        self.header.set_note(f"{summary} · {seconds}" if summary else seconds)
         self._show_arguments(event.arguments)
         self._show_result(event)
         self.restyle_all()
@@ -242,7 +277,7 @@ class ToolCard(Card):
     def mend(self, text: str) -> None:
         """Tell how the failed call was corrected."""
         self.mended = True
-        self.header.note.setText(self.tr("first try"))
+        self.header.set_note(self.tr("first try"))
         row = QHBoxLayout()
         mark = StateMark(self._outlet.clock, Shape.DONE, 1.0)
         row.addWidget(mark, 0, Qt.AlignmentFlag.AlignTop)
@@ -261,7 +296,7 @@ class ToolCard(Card):
             self.header.mark.set_shape(Shape.STOPPED)
             self.set_tone(None)
             seconds = duration(monotonic() - self._since)
-            self.header.note.setText(self.tr("stopped after {0}").format(seconds))
+            self.header.set_note(self.tr("stopped after {0}").format(seconds))
             self._read()
 
     def _toggle_by_user(self, opened: bool) -> None:
@@ -274,7 +309,7 @@ class ToolCard(Card):
             self.bar.setRange(0, 0)
             self.bar.setVisible(True)
         done = f"{self.bar.value()}{SPACE}% · " if self.bar.maximum() else ""
-        self.header.note.setText(done + duration(seconds))
+        self.header.set_note(done + duration(seconds))
 
     def _show_arguments(self, arguments: dict[str, Any]) -> None:
         while self._grid.count():
@@ -296,20 +331,19 @@ class ToolCard(Card):
             line.setObjectName("GeoOlmToolCardText")
             line.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             self._lines.insertWidget(1, line)
-        self._row = QHBoxLayout()
+        buttons = FlowLayout()
         if event.result is not None and event.result.algorithm:
             button = LinkButton("GeoOlmOpenInProcessing", self.tr("Open in Processing…"))
             button.setIcon(theme_icon("processingAlgorithm"))
             algorithm, parameters = event.result.algorithm, dict(event.result.parameters)
             emit = self._outlet.open_in_processing.emit
             button.clicked.connect(lambda: emit(algorithm, parameters))
-            self._row.addWidget(button)
+            buttons.addWidget(button)
         copy = LinkButton("GeoOlmCopyCall", self.tr("Copy"))
         copy.setIcon(theme_icon("mActionEditCopy"))
         copy.clicked.connect(self._copy)
-        self._row.addWidget(copy)
-        self._row.addStretch(1)
-        self._lines.addLayout(self._row)
+        buttons.addWidget(copy)
+        self._lines.addLayout(buttons)
 
     def _copy(self) -> None:
         """Put the call and what came of it on the clipboard, as text."""

@@ -16,6 +16,19 @@ from .turn import Turn
 NEAR = 1.5
 
 
+class Turns(QWidget):
+    """The page of turns: as wide as the view, as high as its turns are at that width."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setObjectName("GeoOlmTurns")
+        self.setBackgroundRole(QPalette.ColorRole.Base)
+
+    def minimumSizeHint(self) -> QSize:
+        """Return nothing: the height for the view's width is what counts."""
+        return QSize(0, 0)
+
+
 class Transcript(QScrollArea):
     """Sticks to the end while it is at the end; else offers "New below"."""
 
@@ -28,9 +41,7 @@ class Transcript(QScrollArea):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._outlet, self._sticks, self._unseen = outlet, True, False
         self.turns: list[Turn] = []
-        self._page = QWidget()
-        self._page.setObjectName("GeoOlmTurns")
-        self._page.setBackgroundRole(QPalette.ColorRole.Base)
+        self._page = Turns()
         self._lines = QVBoxLayout(self._page)
         self._lines.setSpacing(0)
         self._lines.addStretch(1)

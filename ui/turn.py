@@ -27,7 +27,7 @@ from .answer_view import AnswerView
 from .card import MessageCard
 from .flow_layout import FlowLayout
 from .icon import theme_icon
-from .number import duration, number, plain_tip
+from .number import number, plain_tip
 from .outlet import Outlet
 from .panel import Label, LinkButton, Panel
 from .result_chip import ResultChip
@@ -50,6 +50,8 @@ class AnswerRow(Panel):
     def __init__(self, outlet: Outlet, question: str, event: RunFinished) -> None:
         super().__init__()
         self._row = QHBoxLayout(self)
+        self._buttons = FlowLayout()
+        self._row.addLayout(self._buttons, 1)
         self._add("GeoOlmCopyAnswer", self.tr("Copy"), "mActionEditCopy", self._copy)
         ask = self.tr("Ask again")
         self._add("GeoOlmAskAgain", ask, "mActionReload", self._ask_again)
@@ -58,7 +60,6 @@ class AnswerRow(Panel):
             emit = outlet.undo_requested.emit
             self.undo = self._add("GeoOlmUndo", self.tr("Undo"), "mActionUndo", emit)
             self.undo.setToolTip(self.tr("Remove what this answer made and restore the rest"))
-        self._row.addStretch(1)
         used = event.usage
         tokens = Label(
             self.tr("{0} tokens").format(number(used.prompt + used.generated)),
@@ -86,7 +87,7 @@ class AnswerRow(Panel):
         button = LinkButton(name, text)
         button.setIcon(theme_icon(icon))
         button.clicked.connect(lambda: slot())
-        self._row.addWidget(button)
+        self._buttons.addWidget(button)
         return button
 
     def _copy(self) -> None:
@@ -178,7 +179,7 @@ class TurnContent(Panel):
     def _end_card(self, event: RunFinished, total: float) -> MessageCard:
         text = event.answer or event.reason
         if event.status is Status.CANCELLED:
-            text = self.tr("Stopped after {0}.").format(duration(total))
+            text = self.tr("Stopped after {0} s.").format(number(round(total)))
             if event.layers:
                 text += " " + self.tr("The results so far are kept.")
             buttons: tuple[tuple[str, str], ...] = (("ask_again", self.tr("Ask again")),)

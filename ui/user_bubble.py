@@ -10,6 +10,7 @@ from qgis.PyQt.QtCore import QRectF, QSize, Qt
 from qgis.PyQt.QtGui import QFontMetrics, QPainter, QPaintEvent, QPen
 from qgis.PyQt.QtWidgets import QHBoxLayout
 
+from .number import soften
 from .palette import Tone, bubble, frame, tone_colour
 from .panel import Label, Panel
 
@@ -22,10 +23,10 @@ def marked(text: str, names: tuple[str, ...], colour: str) -> str:
     pattern = re.compile(f"@(?:{known})" if known else r"(?!)")
     parts, at = [], 0
     for found in pattern.finditer(text):
-        parts.append(escape(text[at : found.start()]))
-        parts.append(f'<b style="color:{colour}">{escape(found.group())}</b>')
+        parts.append(escape(soften(text[at : found.start()])))
+        parts.append(f'<b style="color:{colour}">{escape(soften(found.group()))}</b>')
         at = found.end()
-    parts.append(escape(text[at:]))
+    parts.append(escape(soften(text[at:])))
     return "".join(parts).replace("\n", "<br>").replace("  ", "&nbsp; ")
 
 
@@ -81,6 +82,6 @@ class UserBubble(Panel):
         room = round(self.width() * SHARE - self.em * 1.7)
         self.label.setFixedWidth(max(self.em * 3, min(natural, room)))
 
-    def sizeHint(self) -> QSize:
-        """Return the layout's hint at full width."""
-        return super().sizeHint()
+    def minimumSizeHint(self) -> QSize:
+        """Return a narrow width: the bubble gets higher instead of wider."""
+        return QSize(self.em * 10, super().minimumSizeHint().height())

@@ -10,13 +10,13 @@ from urllib.parse import urlsplit
 
 ROOT = Path(__file__).resolve().parent.parent
 REQUIRED = (
-    "name description version qgisMinimumVersion author email about tracker repository "
-    "homepage license"
-).split()
+    *("name", "description", "version", "qgisMinimumVersion", "author", "email", "about"),
+    *("tracker", "repository", "homepage", "license"),
+)
 OPTIONAL = (
-    "changelog tags experimental deprecated icon category server hasProcessingProvider "
-    "plugin_dependencies qgisMaximumVersion external_deps"
-).split()
+    *("changelog", "tags", "experimental", "deprecated", "icon", "category", "server"),
+    *("hasProcessingProvider", "plugin_dependencies", "qgisMaximumVersion", "external_deps"),
+)
 LINKS = ("tracker", "repository", "homepage")
 SERVICES = ("Ollama", "OpenAI", "llama.cpp")
 FLAGS = ("experimental", "deprecated", "server", "hasProcessingProvider")

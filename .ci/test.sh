@@ -34,7 +34,7 @@ if [[ ${1:-} == --long ]]; then
     /usr/bin/python3 .ci/model.py || exit 1
 else
     step format "$venv/ruff" format -q --check .
-    step lint "$venv/ruff" check -q .
+    step lint "$venv/ruff" check -q --output-format concise .
     step types types
     step metadata /usr/bin/python3 .ci/check_metadata.py
     step package "$venv/python" .ci/package.py --check

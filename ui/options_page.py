@@ -1,0 +1,359 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The plugin's page in QGIS's Options dialog, over the plain settings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from qgis.gui import (
+    QgsAuthConfigSelect,
+    QgsFileWidget,
+    QgsOptionsPageWidget,
+    QgsOptionsWidgetFactory,
+)
+from qgis.PyQt.QtCore import QSize, Qt, pyqtSignal
+from qgis.PyQt.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QDoubleSpinBox,
+    QFileDialog,
+    QFormLayout,
+    QFrame,
+    QGroupBox,
+    QHBoxLayout,
+    QLineEdit,
+    QPushButton,
+    QScrollArea,
+    QSpinBox,
+    QVBoxLayout,
+    QWidget,
+)
+
+from ..plugin.settings import Settings
+from .icon import mark
+from .outlet import Outlet
+from .palette import em
+from .panel import Label, Panel
+from .state_shape import Shape, StateMark
+
+AUTO, OLLAMA, OPENAI, EMBEDDED = "auto", "ollama", "openai", "embedded"
+LARGEST = 1_000_000
+ADDRESSES = {OLLAMA: "http://127.0.0.1:11434", OPENAI: "http://127.0.0.1:8080/v1"}
+
+
+class CheckLine(Panel):
+    """The result of a check: a state and one sentence."""
+
+    def __init__(self, outlet: Outlet) -> None:
+        super().__init__()
+        self.setObjectName("GeoOlmCheckLine")
+        self.mark = StateMark(outlet.clock, Shape.IDLE)
+        self.text = Label(wrap=True)
+        self.text.setObjectName("GeoOlmCheckText")
+        self._row = QHBoxLayout(self)
+        self._row.addWidget(self.mark, 0, Qt.AlignmentFlag.AlignTop)
+        self._row.addWidget(self.text, 1)
+        self.setVisible(False)
+
+    def restyle(self) -> None:
+        """Set the margins."""
+        self._row.setContentsMargins(0, 0, 0, 0)
+        self._row.setSpacing(round(self.em * 0.5))
+
+    def show_state(self, shape: Shape, text: str) -> None:
+        """Show a state and its sentence."""
+        self.mark.set_shape(shape)
+        self.text.setText(text)
+        self.setAccessibleName(text)
+        self.setVisible(True)
+
+
+class OptionsPage(QgsOptionsPageWidget):
+    """All settings, what most need first. Nothing is stored before `apply`."""
+
+    settings_changed = pyqtSignal(object)
+    check_requested = pyqtSignal(object)
+
+    def __init__(self, settings: Settings, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("GeoOlmOptionsPage")
+        self._settings = settings
+        self._outlet = Outlet(self)
+        self._page = QWidget()
+        self._groups = QVBoxLayout(self._page)
+        scroll = QScrollArea()
+        scroll.setObjectName("GeoOlmOptionsScroll")
+        scroll.setWidgetResizable(True)
+        scroll.setFrameShape(QFrame.Shape.NoFrame)
+        scroll.setWidget(self._page)
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.addWidget(scroll)
+        self._build_model()
+        self._build_question()
+        self._build_wait()
+        self._build_files()
+        self._groups.addStretch(1)
+        self.show_settings(settings)
+
+    def sizeHint(self) -> QSize:
+        """Return a size that fits a small screen; the content scrolls."""
+        return QSize(em(self) * 44, em(self) * 36)
+
+    def show_settings(self, settings: Settings) -> None:
+        """Fill all fields."""
+        self._settings = settings
+        self.server.setCurrentIndex(max(0, self.server.findData(settings.server)))
+        self.address.setText(settings.address)
+        self.model.setCurrentText(settings.model)
+        self.program.setFilePath(settings.server_program)
+        self.key.setConfigId(settings.auth_config)
+        for name, box in self._numbers.items():
+            box.setValue(getattr(settings, name))
+        self.keep_alive.setText(settings.keep_alive)
+        self._choose(self.tool_mode, settings.tool_mode)
+        self._choose(self.exposure, settings.exposure)
+        self.folder.setFilePath(settings.output_folder)
+        self.debug.setChecked(settings.debug)
+        self._fit_server()
+
+    def settings(self) -> Settings:
+        """Return the settings as the fields say; what has no field keeps its value."""
+        numbers = {name: box.value() for name, box in self._numbers.items()}
+        return replace(
+            self._settings,
+            server=self.server.currentData(),
+            address=self.address.text().strip(),
+            model=self.model.currentText().strip(),
+            server_program=self.program.filePath().strip(),
+            auth_config=self.key.configId(),
+            keep_alive=self.keep_alive.text().strip() or Settings.keep_alive,
+            tool_mode=self.tool_mode.currentData(),
+            exposure=self.exposure.currentData(),
+            output_folder=self.folder.filePath().strip(),
+            debug=self.debug.isChecked(),
+            **numbers,
+        )
+
+    def set_models(self, names: tuple[str, ...]) -> None:
+        """Offer the models that were found, and keep what is typed."""
+        typed = self.model.currentText()
+        self.model.clear()
+        self.model.addItems(names)
+        self.model.setCurrentText(typed)
+
+    def show_check(self, text: str, ok: bool) -> None:
+        """Show what a check found, in one sentence."""
+        self.check.setEnabled(True)
+        self.check_line.show_state(Shape.DONE if ok else Shape.FAILED, text)
+
+    def apply(self) -> None:
+        """Tell the new settings; called by QGIS on OK."""
+        self._settings = self.settings()
+        self.settings_changed.emit(self._settings)
+
+    def helpKey(self) -> str:
+        """Return nothing: the page has no chapter in QGIS's manual."""
+        return ""
+
+    def _build_model(self) -> None:
+        form = self._group("Model", self.tr("Model"))
+        self.server = QComboBox()
+        for value, text in (
+            (AUTO, self.tr("Automatic: the first that answers")),
+            (OLLAMA, self.tr("Ollama")),
+            (OPENAI, self.tr("OpenAI-compatible server")),
+            (EMBEDDED, self.tr("Built-in llama.cpp")),
+        ):
+            self.server.addItem(text, value)
+        self.server.currentIndexChanged.connect(self._fit_server)
+        self._row(form, "Server", self.tr("Server"), self.server)
+        self.address = QLineEdit()
+        self._row(form, "Address", self.tr("Address"), self.address)
+        self.model = QComboBox()
+        self.model.setEditable(True)
+        self.model.lineEdit().setPlaceholderText(self.tr("The first one found"))
+        self.choose_file = QPushButton(self.tr("Model file…"))
+        self.choose_file.setObjectName("GeoOlmOptionsModelFile")
+        self.choose_file.setAccessibleName(self.tr("Choose a model file"))
+        self.choose_file.clicked.connect(self._choose_file)
+        row = QHBoxLayout()
+        row.addWidget(self.model, 1)
+        row.addWidget(self.choose_file)
+        self._row(form, "Model", self.tr("Model"), self.model, row)
+        self.key = QgsAuthConfigSelect(self)
+        tip = self.tr("The key stays in QGIS's authentication store.")
+        self._row(form, "Key", self.tr("Key"), self.key, tip=tip)
+        self._build_check(form)
+
+    def _build_check(self, form: QFormLayout) -> None:
+        self.check = QPushButton(self.tr("Check"))
+        self.check.setObjectName("GeoOlmCheck")
+        self.check.setAccessibleName(self.tr("Check the server and the model"))
+        self.check.clicked.connect(self._check)
+        self.check_line = CheckLine(self._outlet)
+        row = QHBoxLayout()
+        row.addWidget(self.check, 0, Qt.AlignmentFlag.AlignTop)
+        row.addWidget(self.check_line, 1)
+        form.addRow("", row)
+
+    def _build_question(self) -> None:
+        form = self._group("Questions", self.tr("Each question"))
+        self._numbers: dict[str, QSpinBox | QDoubleSpinBox] = {}
+        tokens, chosen = self.tr(" tokens"), self.tr("Chosen by the server")
+        self._whole(form, "context", self.tr("Context"), 0, LARGEST, tokens, chosen, 1024)
+        self._whole(form, "reply_tokens", self.tr("Longest reply"), 64, 65536, tokens, "", 64)
+        no_limit = self.tr("No limit")
+        self._whole(
+            form, "run_tokens", self.tr("Tokens read at most"), 0, LARGEST, tokens, no_limit, 1000
+        )
+        self._whole(form, "max_steps", self.tr("Steps at most"), 1, 200)
+        self._whole(form, "max_errors", self.tr("Errors at most"), 0, 100)
+        self._real(form, "temperature", self.tr("Temperature"), 0, 2, "", 0.1)
+        self._whole(form, "seed", self.tr("Seed"), 0, 2_147_483_647)
+        self.tool_mode = QComboBox()
+        for value, text in (
+            ("auto", self.tr("What the server can do best")),
+            ("schema", self.tr("Replies held to a schema")),
+            ("native", self.tr("The model's own tool calls")),
+            ("text", self.tr("Tool calls in plain text")),
+        ):
+            self.tool_mode.addItem(text, value)
+        self._row(form, "ToolMode", self.tr("Tool calls"), self.tool_mode)
+        self.exposure = QComboBox()
+        self.exposure.addItem(self.tr("Only the tools of the stage"), "filter")
+        self.exposure.addItem(self.tr("All tools, with the stage's examples"), "hint")
+        self._row(form, "Exposure", self.tr("Tools offered"), self.exposure)
+
+    def _build_wait(self) -> None:
+        form = self._group("Waits", self.tr("Server and time limits"))
+        self.program = QgsFileWidget()
+        self.program.setStorageMode(QgsFileWidget.StorageMode.GetFile)
+        self.program.lineEdit().setPlaceholderText(self.tr("Found by the plugin"))
+        self._row(form, "Program", self.tr("llama.cpp server"), self.program)
+        self._whole(form, "threads", self.tr("Threads"), 0, 1024, "", self.tr("Automatic"))
+        self.keep_alive = QLineEdit()
+        tip = self.tr("How long Ollama keeps the model loaded, such as 5m or 1h.")
+        self._row(form, "KeepAlive", self.tr("Keep loaded for"), self.keep_alive, tip=tip)
+        seconds = self.tr(" s")
+        self._real(form, "connect_s", self.tr("Connect within"), 0.5, 600, seconds, 1)
+        self._real(form, "first_token_s", self.tr("First word within"), 1, 7200, seconds, 10)
+        self._real(form, "idle_s", self.tr("Next word within"), 1, 7200, seconds, 10)
+
+    def _build_files(self) -> None:
+        form = self._group("Files", self.tr("Files and log"))
+        self.folder = QgsFileWidget()
+        self.folder.setStorageMode(QgsFileWidget.StorageMode.GetDirectory)
+        self.folder.lineEdit().setPlaceholderText(self.tr("Temporary folder"))
+        self._row(form, "Folder", self.tr("Output folder"), self.folder)
+        self.debug = QCheckBox(self.tr("Write questions and values to the log"))
+        tip = self.tr("Prompts and attribute values appear in the log while this is on.")
+        self._row(form, "Debug", self.tr("Log"), self.debug, tip=tip)
+
+    def _group(self, name: str, title: str) -> QFormLayout:
+        box = QGroupBox(title)
+        box.setObjectName(f"GeoOlmOptionsGroup{name}")
+        form = QFormLayout(box)
+        form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
+        form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
+        self._groups.addWidget(box)
+        return form
+
+    def _row(
+        self,
+        form: QFormLayout,
+        name: str,
+        label: str,
+        field: QWidget,
+        row: QHBoxLayout | None = None,
+        tip: str = "",
+    ) -> None:
+        field.setObjectName(f"GeoOlmOptions{name}")
+        field.setAccessibleName(label)
+        field.setToolTip(tip)
+        form.addRow(label, row if row is not None else field)
+
+    def _whole(
+        self,
+        form: QFormLayout,
+        name: str,
+        label: str,
+        low: int,
+        high: int,
+        suffix: str = "",
+        zero: str = "",
+        step: int = 1,
+    ) -> None:
+        box = QSpinBox()
+        box.setRange(low, high)
+        box.setSuffix(suffix)
+        box.setSpecialValueText(zero)
+        box.setSingleStep(step)
+        box.setGroupSeparatorShown(True)
+        self._add_number(form, name, label, box)
+
+    def _real(
+        self,
+        form: QFormLayout,
+        name: str,
+        label: str,
+        low: float,
+        high: float,
+        suffix: str,
+        step: float,
+    ) -> None:
+        box = QDoubleSpinBox()
+        box.setRange(low, high)
+        box.setDecimals(1 if suffix else 2)
+        box.setSuffix(suffix)
+        box.setSingleStep(step)
+        self._add_number(form, name, label, box)
+
+    def _add_number(
+        self, form: QFormLayout, name: str, label: str, box: QSpinBox | QDoubleSpinBox
+    ) -> None:
+        box.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self._numbers[name] = box
+        self._row(form, f"_{name}", label, box)
+
+    @staticmethod
+    def _choose(box: QComboBox, value: str) -> None:
+        box.setCurrentIndex(max(0, box.findData(value)))
+
+    def _fit_server(self) -> None:
+        """Enable what the chosen kind of server uses, and show its default address."""
+        server = self.server.currentData()
+        self.address.setEnabled(server in ADDRESSES)
+        self.address.setPlaceholderText(ADDRESSES.get(server, self.tr("Found by itself")))
+        self.key.setEnabled(server in (OPENAI, OLLAMA))
+        self.choose_file.setEnabled(server in (AUTO, EMBEDDED))
+
+    def _choose_file(self) -> None:
+        filters = self.tr("Model files (*.gguf)")
+        title = self.tr("Choose a model file")
+        found, _ = QFileDialog.getOpenFileName(self, title, self.model.currentText(), filters)
+        if found:
+            self._choose(self.server, EMBEDDED)
+            self.model.setCurrentText(found)
+
+    def _check(self) -> None:
+        self.check.setEnabled(False)
+        self.check_line.show_state(Shape.RUNNING, self.tr("Checking"))
+        self.check_requested.emit(self.settings())
+
+
+class OptionsFactory(QgsOptionsWidgetFactory):
+    """Makes the page for QGIS's Options dialog; `prepare` may connect its signals."""
+
+    def __init__(
+        self, load: Callable[[], Settings], prepare: Callable[[OptionsPage], None]
+    ) -> None:
+        super().__init__("Geo-OLM", mark(), "geo_olm")
+        self._load, self._prepare = load, prepare
+
+    def createWidget(self, parent: QWidget | None = None) -> OptionsPage:
+        """Return a new page with the settings as they are now."""
+        page = OptionsPage(self._load(), parent)
+        self._prepare(page)
+        return page

@@ -124,7 +124,7 @@ class OllamaModel:
     def close(self) -> None:
         """Let go of connections; the model can be used again afterwards."""
         if self._made is not None:
-            self._made._client.close()
+            self._made.close()
             self._made = None
 
     def _once(self, card: ModelCard, request: ChatRequest) -> Streaming:

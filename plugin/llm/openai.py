@@ -122,10 +122,10 @@ class OpenAIModel:
             self._made = None
 
     def _once(self, name: str, request: ChatRequest, brief: bool) -> Streaming:
-        self._brief = self._brief or brief
+        brief = brief or self._brief
         assembly, seen = Assembly(), _Seen()
         try:
-            stream = self._client().chat.completions.create(**payload(name, request, self._brief))
+            stream = self._client().chat.completions.create(**payload(name, request, brief))
             try:
                 for chunk in stream:
                     if self._watch.cancelled():
@@ -140,6 +140,7 @@ class OpenAIModel:
         if not seen.finish:
             place = self._place(name)
             raise broken_off(place, "the stream ended without a reason", assembly.text)
+        self._brief = brief
         finish = _FINISH.get(seen.finish, Finish.STOP)
         return assembly.reply(finish, seen.usage or guessed(request, assembly.text))
 

@@ -157,11 +157,11 @@ def checksums(path: Path) -> dict[str, str]:
 def is_verified(path: Path, sha256: str) -> bool:
     """Tell whether a file has this hash; a stamp beside it spares reading it again.
 
-    The stamp `.ok` holds hash, size and time of change, and counts only while all are the same.
+    The stamp `.ok` holds size, time of change and hash, and counts only while all are the same.
     """
     stamp = path.with_name(path.name + ".ok")
     state = path.stat()
-    mark = f"{sha256} {state.st_size} {state.st_mtime_ns}\n"
+    mark = f"{state.st_size} {state.st_mtime_ns} {sha256}\n"
     if stamp.is_file() and stamp.read_text(encoding="utf-8") == mark:
         return True
     if file_sha256(path) != sha256:

@@ -43,7 +43,8 @@ _FITS = {
 class MainCaller(Protocol):
     """Runs a function on the main thread, returns its result or raises its error."""
 
-    def __call__(self, function: Callable[[], T]) -> T: ...
+    def __call__(self, function: Callable[[], T]) -> T:
+        """Run `function`; called on the main thread, it runs at once."""
 
 
 class Canvas(Protocol):
@@ -71,7 +72,7 @@ class Context:
     tool: str
     arguments: dict[str, Any]
     short: str
-    gone: Callable[[str], bool]
+    gone: Callable[[str], str]
     notes: list[str] = field(default_factory=list)
 
     def note(self, *sentences: str) -> None:
@@ -99,14 +100,17 @@ class Context:
         if len(exact) > 1:
             keys = " or ".join(one.key for one in exact)
             raise MendableError(f'"{text}" fits several layers: say {keys}.')
-        if self.gone(text):
-            raise LastingError(
-                f"{text} was removed while it was in use. The results so far are kept."
-            )
+        self.refuse_removed(text)
         keys = [one.key for one in found]
         raise MendableError(
             f'There is no layer "{text}" in this project. {did_you_mean(text, keys)}'
         )
+
+    def refuse_removed(self, text: str) -> None:
+        """Raise LastingError when `text` means a layer that was here and is not any more."""
+        name = self.gone(text)
+        if name:
+            raise removed(name)
 
     def vector(self, text: str, family: Family = Family.TABLE) -> VectorSource:
         """Return the vector layer or table that `text` means; errors as in `layer`."""
@@ -131,9 +135,7 @@ class Context:
         """Return the live layer of a snapshot. Main thread only. Raises LastingError."""
         layer = self.project.mapLayer(source.id)
         if layer is None:
-            raise LastingError(
-                f"{source.key} was removed while it was in use. The results so far are kept."
-            )
+            raise removed(source.key)
         return layer
 
     def hand_over(
@@ -169,6 +171,7 @@ class ProjectToolbox:
         self._store = ResultStore(project)
         self._profiler = Profiler()
         self._known: dict[str, str] = {}
+        self._names: dict[str, str] = {}
 
     def definitions(self) -> tuple[ToolDefinition, ...]:
         """Return all tools, in the order in which they are listed to a model."""
@@ -250,10 +253,8 @@ class ProjectToolbox:
             one = snapshot(layer, self._project, key, self._store.short_of(layer.id()))
             if one is not None:
                 found.append(one)
-                self._known[key] = layer.id()
-                self._known[layer.id()] = layer.id()
-                if one.short:
-                    self._known[one.short] = layer.id()
+                self._names[one.id] = key
+                self._known.update({text: one.id for text in (key, one.id, one.short) if text})
         return found
 
     def _ordered(self) -> list[QgsMapLayer]:
@@ -266,9 +267,16 @@ class ProjectToolbox:
         made = [layer for layer in valid if self._store.short_of(layer.id())]
         return own + sorted(made, key=lambda layer: self._store.order_of(layer.id()))
 
-    def _gone(self, text: str) -> bool:
+    def _gone(self, text: str) -> str:
         layer_id = self._known.get(text)
-        return layer_id is not None and self._call(lambda: self._project.mapLayer(layer_id) is None)
+        if layer_id is None or self._call(lambda: self._project.mapLayer(layer_id)) is not None:
+            return ""
+        return self._names[layer_id]
+
+
+def removed(name: str) -> LastingError:
+    """Return the error of a layer that is not there any more."""
+    return LastingError(f"{name} was removed while it was in use. The results so far are kept.")
 
 
 def _unique(names: list[str]) -> list[str]:
@@ -290,5 +298,5 @@ def _unique(names: list[str]) -> list[str]:
 
 def _deleted(error: RuntimeError) -> str:
     if "deleted" in str(error):
-        return "A layer was removed while it was in use. The results so far are kept."
+        return removed("A layer").message
     return f"The step stopped with an error: {error}"

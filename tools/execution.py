@@ -60,7 +60,7 @@ class _Feedback(QgsProcessingFeedback):
         self.errors: list[str] = []
         self.progressChanged.connect(progress, Qt.ConnectionType.DirectConnection)
 
-    def reportError(self, error: str, fatalError: bool = False) -> None:  # noqa: N802, N803
+    def reportError(self, error: str, fatalError: bool = False) -> None:
         """Keep an error text."""
         self.errors.append(error)
 
@@ -132,6 +132,10 @@ class _Work:
 
     def prepare(self) -> None:
         """Check the parameters and load the inputs. Main thread."""
+        for value in self.parameters.values():
+            for one in value if isinstance(value, list) else [value]:
+                if isinstance(one, str):
+                    self._context.refuse_removed(one)
         self.processing = QgsProcessingContext()
         self.processing.setProject(self._context.project)
         self.processing.setFeedback(self.feedback)

@@ -108,12 +108,9 @@ class _Fitting:
         optional = definition.flags() & Qgis.ProcessingParameterFlag.Optional
         if optional:
             return
-        measure = definition.type() == "distance"
-        if (
-            definition.defaultValue() is None
-            or measure
-            or (named and definition.type() == "number")
-        ):
+        default = definition.defaultValue()
+        measure = definition.type() in ("distance", "number")
+        if default is None or (measure and named) or (definition.type() == "distance" and default):
             raise MendableError(
                 f"{self._algorithm.id()} needs {definition.name()} ({definition.description()})."
             )
@@ -201,9 +198,9 @@ class _Fitting:
         return found if definition.allowMultiple() else found[0]
 
     def _option(self, definition: Any, options: list[str], value: Any) -> int:
-        if isinstance(value, int) or (isinstance(value, str) and value.strip().isdigit()):
-            if value not in options and 0 <= int(value) < len(options):
-                return int(value)
+        text = str(value).strip()
+        if text.isdigit() and text not in options and int(text) < len(options):
+            return int(text)
         equal = [place for place, text in enumerate(options) if bare(text) == bare(str(value))]
         if len(equal) == 1:
             return equal[0]

@@ -72,12 +72,11 @@ class _Column:
 def field_profiles(source: VectorSource) -> tuple[FieldProfile, ...]:
     """Scan a layer up to the caps and profile its fields. Any thread."""
     columns = [_Column(field_type(field)) for field in source.fields]
-    complete, seen, stop = True, 0, time.monotonic() + MOST_SECONDS
-    for feature in source.rows(lambda: False):
+    complete, stop = True, time.monotonic() + MOST_SECONDS
+    for seen, feature in enumerate(source.rows(lambda: False)):
         if seen >= MOST_FEATURES or (seen % 200 == 199 and time.monotonic() > stop):
             complete = False
             break
-        seen += 1
         for column, value in zip(columns, feature.attributes()):
             column.add(plain(value))
     return tuple(

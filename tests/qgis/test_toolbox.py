@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The toolbox over a project: names, threads, results and their undo."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from qgis.core import QgsFeature, QgsGeometry, QgsProject
+from toolbox_case import Bench, box, layer
+
+from geo_olm.tools.base import Family, LastingError, MendableError, ToolCancelled
+from geo_olm.tools.store import GROUP
+
+pytestmark = pytest.mark.usefixtures("qgis_processing")
+
+
+def towns() -> Any:
+    rows = [
+        ("POINT(500000 5000000)", "O'Hare", 10, "1"),
+        ("POINT(501000 5000000)", 'the "old" one', None, "2.5"),
+        ("POINT(502000 5000000)", "Łódź", 30, "NA"),
+        (None, None, 30, ""),
+    ]
+    return layer("towns", "Point", "name:string pop:integer code:string", rows)
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[Bench]:
+    made = Bench(tmp_path / "temporary", towns())
+    yield made
+    made.toolbox.close()
+    made.project.clear()
+
+
+def key_set(bench: Bench) -> list[str]:
+    return [profile.key for profile in bench.toolbox.layers()]
+
+
+def test_a_profile_counts_empty_values_and_ranges(bench: Bench) -> None:
+    profile = bench.toolbox.layers()[0]
+    assert profile.family is Family.POINT
+    assert (profile.crs, profile.features) == ("EPSG:32632", 4)
+    name, pop, _code = profile.fields
+    assert (name.type, name.empty, name.distinct) == ("text", 1, 3)
+    assert (pop.type, pop.minimum, pop.maximum, pop.empty) == ("integer", "10", "30", 1)
+
+
+def test_a_profile_is_made_anew_after_an_edit(bench: Bench) -> None:
+    assert bench.toolbox.layers()[0].fields[1].maximum == "30"
+    live = next(iter(bench.project.mapLayers().values()))
+    live.startEditing()
+    live.changeAttributeValue(next(live.getFeatures()).id(), 1, 99)
+    assert bench.toolbox.layers()[0].fields[1].maximum == "99"
+    live.rollBack()
+    assert bench.toolbox.layers()[0].fields[1].maximum == "30"
+
+
+def test_equal_names_get_a_number_b34(tmp_path: Path) -> None:
+    lines = layer("roads", "LineString", "a:integer", [("LINESTRING(0 0,1 1)", 1)])
+    areas = layer("roads", "Polygon", "a:integer", [(box(0, 0, 1, 1), 1)] * 2)
+    other = layer("Straßen_Köln", "Point", "a:integer", [])
+    bench = Bench(tmp_path, lines, areas, other)
+    keys = key_set(bench)
+    assert set(keys) == {"roads", "roads (2)", "Straßen_Köln"}
+    counts = {bench.run("count", layer=key).numbers["count"] for key in keys}
+    assert counts == {0, 1, 2}
+    assert bench.run("count", layer="STRASSEN_KÖLN").numbers["count"] == 0
+
+
+def test_an_unknown_layer_gives_the_closest_name(bench: Bench) -> None:
+    with pytest.raises(MendableError, match='no layer "town" in this project. Did you mean towns'):
+        bench.run("count", layer="town")
+
+
+def test_a_result_is_known_by_its_short_id(bench: Bench) -> None:
+    result = bench.run(
+        "filter", layer="towns", conditions=[{"field": "pop", "op": "=", "value": 30}]
+    )
+    assert result.id == "r1"
+    assert result.text.startswith('r1: layer "towns where pop is 30", 2 features')
+    assert bench.run("count", layer="r1").numbers == {"count": 2}
+    assert [one.short for one in bench.toolbox.layers()] == ["", "r1"]
+
+
+def test_results_lie_in_one_group_newest_on_top_with_their_provenance(bench: Bench) -> None:
+    for value in (10, 30):
+        condition = {"field": "pop", "op": "=", "value": value}
+        bench.run("filter", layer="towns", conditions=[condition])
+    group = bench.project.layerTreeRoot().findGroup(GROUP)
+    names = [node.name() for node in group.children()]
+    assert names == ["towns where pop is 30", "towns where pop is 10"]
+    metadata = group.children()[0].layer().metadata()
+    assert metadata.abstract() == "a question"
+    history = json.loads(metadata.history()[-1])
+    assert history["tool"] == "filter"
+    assert history["parameters"]["EXPRESSION"] == '"pop" = 30'
+
+
+def test_undo_removes_the_layers_and_restores_the_style(bench: Bench) -> None:
+    live = next(iter(bench.project.mapLayers().values()))
+    before = live.renderer().type()
+    bench.run("style_graduated", layer="towns", field="pop", classes=2)
+    bench.run("filter", layer="towns", conditions=[{"field": "pop", "op": "is empty"}])
+    assert live.renderer().type() == "graduatedSymbol" != before
+    bench.toolbox.begin_turn("undo that")
+    said = bench.run("undo").text
+    assert "Removed towns where pop is empty." in said
+    assert "Restored the style of towns." in said
+    assert live.renderer().type() == before
+    assert list(bench.project.mapLayers()) == [live.id()]
+    assert bench.project.layerTreeRoot().findGroup(GROUP) is None
+    assert bench.toolbox.undo_turn() == ()
+
+
+def test_a_layer_removed_between_turns_is_a_lasting_error(bench: Bench) -> None:
+    bench.toolbox.layers()
+    bench.project.removeAllMapLayers()
+    with pytest.raises(LastingError, match="towns was removed while it was in use"):
+        bench.run("count", layer="towns")
+
+
+def test_a_layer_removed_during_a_call_leaves_a_clear_error_b43(bench: Bench) -> None:
+    arguments = {"layer": "towns", "name": "x", "expression": '"pop" * 2'}
+
+    asked: list[int] = []
+
+    def removes() -> bool:
+        asked.append(1)
+        if len(asked) == 3:
+            bench.caller(lambda: bench.project.removeAllMapLayers())
+        return False
+
+    result, error, _ = bench.work("calculate_field", arguments, removes)
+    assert result is None
+    assert isinstance(error, LastingError)
+    assert "was removed while it was in use" in str(error)
+
+
+def test_every_tool_touches_the_project_on_the_main_thread_only_b44(bench: Bench) -> None:
+    calls: list[tuple[str, dict[str, Any]]] = [
+        ("list_layers", {}),
+        ("layer_info", {"layer": "towns"}),
+        ("unique_values", {"layer": "towns", "field": "name"}),
+        ("count", {"layer": "towns", "expression": '"pop" > 5'}),
+        ("filter", {"layer": "towns", "conditions": [{"field": "pop", "op": ">", "value": 5}]}),
+        ("statistics", {"layer": "towns", "field": "pop", "statistic": "mean"}),
+        ("top_n", {"layer": "towns", "field": "pop"}),
+        ("calculate_field", {"layer": "towns", "name": "d", "expression": '"pop" * 2'}),
+        (
+            "select_by_location",
+            {"layer": "towns", "predicate": "within_distance", "other": "towns", "distance": 1500},
+        ),
+        ("search_algorithms", {"words": "buffer"}),
+        ("describe_algorithm", {"algorithm": "native:buffer"}),
+        (
+            "run_algorithm",
+            {"algorithm": "native:buffer", "parameters": {"INPUT": "towns", "DISTANCE": 10}},
+        ),
+        ("style_graduated", {"layer": "towns", "field": "pop", "classes": 2}),
+        ("style_categorized", {"layer": "towns", "field": "name"}),
+        ("zoom_to_layer", {"layer": "towns"}),
+        ("undo", {}),
+        ("answer", {"text": "Four.", "value": 4, "layers": ["towns"]}),
+        ("reject", {"reason": "no rivers"}),
+    ]
+    for tool, arguments in calls:
+        result, error, _ = bench.work(tool, arguments)
+        assert error is None, (tool, error)
+        assert result is not None
+        assert result.text
+
+
+def test_all_tools_but_measure_are_called_above(bench: Bench) -> None:
+    names = {one.name for one in bench.toolbox.definitions()}
+    assert len(names) == 19
+    assert "measure" in names
+
+
+def test_the_stop_button_ends_a_long_algorithm_within_two_seconds_b45(bench: Bench) -> None:
+    begun = time.monotonic()
+    parameters = {
+        "TYPE": "Rectangle (Polygon)",
+        "EXTENT": "0,9000,0,10000 [EPSG:32632]",
+        "HSPACING": 3,
+        "VSPACING": 3,
+        "CRS": "EPSG:32632",
+    }
+    arguments = {"algorithm": "native:creategrid", "parameters": parameters}
+    before = set(bench.project.mapLayers())
+
+    result, error, stall = bench.work(
+        "run_algorithm", arguments, lambda: time.monotonic() - begun > 1.0
+    )
+    assert result is None
+    assert isinstance(error, ToolCancelled)
+    assert time.monotonic() - begun < 3.0
+    assert set(bench.project.mapLayers()) == before
+    assert stall < 1.0
+
+
+def test_a_cancelled_call_reads_no_layer(bench: Bench) -> None:
+    with pytest.raises(ToolCancelled):
+        bench.toolbox.run("count", {"layer": "towns"}, lambda percent: None, lambda: True)
+
+
+def test_the_projects_own_instance_is_left_alone(bench: Bench) -> None:
+    bench.run("filter", layer="towns", conditions=[{"field": "pop", "op": "is empty"}])
+    assert not QgsProject.instance().mapLayers()
+
+
+def test_a_result_is_short_whatever_the_layer(tmp_path: Path) -> None:
+    rows = [(f"POINT({number} 0)", "x" * 300, number) for number in range(3000)]
+    bench = Bench(tmp_path, layer("long", "Point", "name:string(400) n:integer", rows))
+    for tool, more in (
+        ("unique_values", {"field": "n"}),
+        ("top_n", {"field": "n", "n": 50}),
+        ("layer_info", {}),
+    ):
+        assert len(bench.run(tool, layer="long", **more).text) < 2000, tool
+
+
+def test_unsaved_edits_are_seen_and_left_alone_b37(bench: Bench) -> None:
+    live = next(iter(bench.project.mapLayers().values()))
+    live.startEditing()
+    feature = QgsFeature(live.fields())
+    feature.setGeometry(QgsGeometry.fromWkt("POINT(0 0)"))
+    live.addFeature(feature)
+    assert bench.run("count", layer="towns").numbers["count"] == 5
+    assert live.isEditable()
+    live.rollBack()

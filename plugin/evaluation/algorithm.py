@@ -95,7 +95,7 @@ class EvaluateAlgorithm(QgsProcessingAlgorithm):
 
     def tr(self, text: str) -> str:
         """Translate a text."""
-        return QCoreApplication.translate("EvaluateAlgorithm", text)
+        return str(QCoreApplication.translate("EvaluateAlgorithm", text))
 
     def initAlgorithm(self, configuration: dict[str, Any] | None = None) -> None:
         """Declare the parameters."""

@@ -35,7 +35,7 @@ def holds(text: str, phrase: str, whole: bool = True) -> bool:
 
 def number_misses(record: Mapping[str, Any], expect: Mapping[str, Any]) -> list[str]:
     """Judge the record's `value` alone; a number in the sentence does not count."""
-    value = record.get("value")
+    value: Any = record.get("value")
     if not is_number(value):
         return ["no value was given"]
     if near(float(value), float(expect["value"]), float(expect.get("rel_tol", 0))):

@@ -99,10 +99,10 @@ def reduced(values: list[Any], aggregate: str) -> Any:
 
 def _agrees(found: Any, check: Mapping[str, Any]) -> bool:
     expected = check["value"]
-    if isinstance(expected, str) or not is_number(found):
-        return bool(found == expected)
-    room = check.get("tolerance", 0) + NOISE * max(1.0, abs(expected))
-    return abs(found - expected) <= room
+    if not is_number(expected) or not is_number(found):
+        return type(found) is type(expected) and bool(found == expected)
+    room = float(check.get("tolerance", 0)) + NOISE * max(1.0, abs(expected))
+    return bool(abs(found - expected) <= room)
 
 
 def _misses(found: Any, check: Mapping[str, Any]) -> list[str]:

@@ -153,9 +153,9 @@ class Harness:
             return watch.failure(str(error)), [], str(error)
         keeper = Keeper(project, folder)
         try:
-            record, error = self._asked(method, question, project, repeat, folder, watch)
+            record, fault = self._asked(method, question, project, repeat, folder, watch)
             outputs = keeper.keep(files_of(record))
-            return record, outputs, error or " ".join(keeper.faults)
+            return record, outputs, fault or " ".join(keeper.faults)
         finally:
             watch.close()
             project.clear()

@@ -51,7 +51,7 @@ def same_crs(found: QgsCoordinateReferenceSystem, expected: str) -> bool:
         return False
     if {found.authid(), expected} <= WGS84:
         return True
-    return found.authid() == expected or found == QgsCoordinateReferenceSystem(expected)
+    return bool(found.authid() == expected or found == QgsCoordinateReferenceSystem(expected))
 
 
 def crs_misses(found: QgsCoordinateReferenceSystem, expected: Any) -> list[str]:

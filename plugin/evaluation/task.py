@@ -73,7 +73,8 @@ def _spans(text: str) -> list[tuple[int, int]]:
     found = re.search(r'"tasks"\s*:\s*\[', text)
     if not found:
         return []
-    decoder, spans, at = json.JSONDecoder(), [], found.end()
+    spans: list[tuple[int, int]] = []
+    decoder, at = json.JSONDecoder(), found.end()
     while True:
         at = SPACE.match(text, at).end()  # type: ignore[union-attr]
         if at >= len(text) or text[at] == "]":

@@ -39,10 +39,19 @@ def outcomes(tasks: tuple[Task, ...], out: Path) -> dict[str, list[str]]:
     return {run["task"]: run["reasons"] for run in ResultFile(path).runs}
 
 
-def test_every_reference_chain_of_gis_dev_is_graded_right(tmp_path: Path) -> None:
+def state(folder: Path) -> dict[str, tuple[int, int]]:
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    return {str(path): (path.stat().st_size, path.stat().st_mtime_ns) for path in files}
+
+
+def test_every_reference_chain_of_gis_dev_is_graded_right_and_leaves_the_inputs_alone(
+    tmp_path: Path,
+) -> None:
+    before = state(SHARED / "data")
     found = outcomes(tasks_of("gis_dev"), tmp_path)
     assert len(found) == 30
     assert {name: reasons for name, reasons in found.items() if reasons} == {}
+    assert state(SHARED / "data") == before
 
 
 def test_every_reference_chain_of_geoagentbench_is_graded_right(tmp_path: Path) -> None:
@@ -112,14 +121,3 @@ def test_spoiled_chains_are_graded_wrong_for_their_reason(tmp_path: Path) -> Non
     for name, (what, _, said) in SPOILED.items():
         assert said in "; ".join(found[name]), f"{name}: {what}: {found[name]}"
         assert found[name], f"{name}: {what}"
-
-
-def test_the_shared_inputs_are_left_alone(tmp_path: Path) -> None:
-    def state() -> dict[str, tuple[int, int]]:
-        files = [path for path in (SHARED / "data").rglob("*") if path.is_file()]
-        return {str(path): (path.stat().st_size, path.stat().st_mtime_ns) for path in files}
-
-    before = state()
-    wanted = {"D03", "D08", "D15", "D20", "D21"}
-    outcomes(tuple(task for task in tasks_of("gis_dev") if task.id in wanted), tmp_path)
-    assert state() == before

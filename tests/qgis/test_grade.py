@@ -326,6 +326,7 @@ JSON = {
         ('{"count": 42}', ""),
         ('{"count": 41}', "n: 41 instead of 42"),
         ('{"count": "42"}', "n: 42"),
+        ('{"count": true}', "n: True"),
         ('{"number": 42}', "missing"),
         ("[42]", "missing"),
         ("{count: 42}", "no JSON"),

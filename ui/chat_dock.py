@@ -283,13 +283,13 @@ class ChatDock(QDockWidget):
 
     def _connect(self) -> None:
         outlet = self._outlet
-        self.composer.sent.connect(self._ask)
+        self.composer.sent.connect(self.ask)
         self.composer.stopped.connect(self._stop)
         self.composer.left.connect(lambda: self.transcript.setFocus())
         self.header.chip.model_chosen.connect(self.model_chosen)
         self.header.new_chat.clicked.connect(lambda: self.new_chat_requested.emit())
         self.header.options.clicked.connect(lambda: self.options_requested.emit())
-        outlet.question_chosen.connect(self._ask)
+        outlet.question_chosen.connect(self.ask)
         outlet.action_chosen.connect(self._act)
         for name in (
             "open_in_processing",
@@ -301,7 +301,7 @@ class ChatDock(QDockWidget):
         ):
             getattr(outlet, name).connect(getattr(self, name))
 
-    def _ask(self, text: str) -> None:
+    def ask(self, text: str) -> None:
         """Ask now, or after the present run."""
         if self._running:
             self._queue.append(text)
@@ -317,7 +317,7 @@ class ChatDock(QDockWidget):
         if self._queue and not self._running:
             text = self._queue.pop(0)
             self.header.status.show_queue(self._queue[0] if self._queue else "")
-            self._ask(text)
+            self.ask(text)
 
     def _stop_by_key(self) -> None:
         if self._running:

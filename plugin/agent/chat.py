@@ -57,7 +57,11 @@ class Chat:
     def references(self) -> dict[str, tuple[str, ...]]:
         """Return references by kind, as grounding takes them, the newest first."""
         layers = tuple(item.id for item in reversed(list(self.results.values())) if item.layers)
-        return {"number": tuple(self.numbers()), "text": tuple(self.texts()), "layer": layers}
+        return {
+            "number": tuple(self.numbers()),
+            "text": tuple(self.texts()),
+            "layer": layers,
+        }
 
     def forget(self, made: Iterable[str]) -> None:
         """Drop results that no longer exist."""

@@ -9,9 +9,9 @@ the confirmed end follow the Geo-OLM paper, section 3.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any, Union
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from ...tools.base import (
     LastingError,
@@ -22,40 +22,406 @@ from ...tools.base import (
     ToolDefinition,
     ToolResult,
 )
-from ..llm.base import (
-    Cancelled,
-    Choice,
-    ContextFull,
-    ModelError,
-    Reply,
-    RunCancelled,
-    Speaker,
-    Spoken,
-    TextDelta,
-    ThinkingDelta,
-    Usage,
-    Waiting,
-)
+from ..llm.base import Cancelled, Choice, ModelError, RunCancelled, Speaker, Spoken
 from . import prompt
 from .chat import Chat, Turn
+from .closing import Close, Closing
 from .event import (
-    AnswerDelta,
-    AnswerReset,
-    CallFinished,
     CallProgress,
-    CallStarted,
     Event,
-    ModelState,
     Notice,
     Reflected,
     RunFinished,
     RunStarted,
     StageChanged,
     Status,
-    TokensUsed,
 )
 from .example import ExampleBank
-from .limit import Limits, LoopBreaker
+from .limit import Limits
 from .message import Message, Role, ToolCall
 from .state import State, Workflow
-from .wording import Format, reword
+from .talk import Talk
+from .wording import Format, matches, parse_number
+from .work import Work
+
+_EXAMPLES = 3
+_INIT_EXAMPLES = 4
+_NO_LAYER = "No layers yet. Add a layer, or open the demo project."
+_NO_CALL = (
+    "The model answered without using a tool, so nothing was checked on your layers. "
+    "Ask again, or choose another model."
+)
+
+
+_ANSWER, _REJECT = "answer", "reject"
+
+
+def _with_value(tool: ToolDefinition) -> ToolDefinition:
+    """Ask the answer tool for its number: the intent says that the answer is one."""
+    return replace(tool, parameters={**tool.parameters, "required": ["value"]})
+
+
+@dataclass(frozen=True)
+class Agent:
+    """What every run shares: the workflow as data, the tools, the speaker, the caps."""
+
+    workflow: Workflow
+    bank: ExampleBank
+    prompts: prompt.Prompts
+    toolbox: Toolbox
+    speaker: Speaker
+    limits: Limits
+    write: Format
+    exposure: str = "filter"
+
+    def run(
+        self,
+        chat: Chat,
+        question: str,
+        cancelled: Cancelled,
+        progress: Callable[[CallProgress], None],
+    ) -> Iterator[Event]:
+        """Answer one question. The last event is always RunFinished; nothing is raised for
+        what a model, a server or a tool does. May be called on any thread."""
+        return _Run(self, chat, question, cancelled, progress).events()
+
+
+@dataclass
+class _Run:
+    agent: Agent
+    chat: Chat
+    question: str
+    cancelled: Cancelled
+    progress: Callable[[CallProgress], None]
+    stage: str = ""
+    intent: str = ""
+    close: Close | None = None
+    named: tuple[str, ...] = ()
+    reminded: int = 0
+    examples: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        agent = self.agent
+        self.talk = Talk(agent.speaker, self.cancelled, agent.limits.tokens)
+        self.work = Work(agent.toolbox, self.chat, agent.limits, self.cancelled, self.progress)
+        self.closing = Closing(
+            agent.prompts, self.talk, self.chat, agent.write, agent.limits.reply_tokens
+        )
+
+    # -- the run as a whole
+
+    def events(self) -> Iterator[Event]:
+        """Yield the events of the run, the last one a RunFinished."""
+        started = time.monotonic()
+        kept = len(self.chat.messages)
+        self.agent.toolbox.begin_turn(self.question)
+        status, text = Status.OK, ""
+        try:
+            status, text = yield from self._carry()
+        except (RunCancelled, ToolCancelled):
+            status, text = Status.CANCELLED, "Stopped. What was made so far is kept."
+        except ModelError as error:
+            status, text = Status.FAILED, error.message
+        except LastingError as error:
+            status, text = Status.FAILED, error.message
+        if status in (Status.FAILED, Status.CANCELLED):
+            self._shorten(kept, text)
+        self.chat.turns.append(
+            Turn(
+                self.question,
+                text,
+                tuple(item.id for item in self.work.results if item.id),
+            )
+        )
+        yield self._finished(status, text, time.monotonic() - started)
+
+    def _carry(self) -> Generator[Event, None, tuple[Status, str]]:
+        agent = self.agent
+        card = agent.speaker.card()
+        yield RunStarted(
+            self.question,
+            card.name,
+            card.server.value,
+            agent.workflow.stages,
+            agent.limits.steps,
+        )
+        layers = agent.toolbox.layers()
+        yield self._enter(agent.workflow.initial)
+        if not layers:
+            return Status.REJECTED, _NO_LAYER
+        yield from self._make_room(card.context)
+        needed = yield from self._init(layers)
+        yield from self._load(needed)
+        while self.work.steps < agent.limits.steps:
+            ended = yield from self._step()
+            if ended is not None:
+                yield self._enter(agent.workflow.final)
+                return ended
+        return Status.FAILED, (
+            f"The question was not answered within {agent.limits.steps} steps. "
+            "Ask for less at once, or raise the number of steps in the options."
+        )
+
+    def _finished(self, status: Status, text: str, total: float) -> RunFinished:
+        made = [item for item in self.work.results if item.layers]
+        layers = {layer.id: layer for item in made for layer in item.layers}
+        files = dict.fromkeys(path for item in self.work.results for path in item.files)
+        close = self.close or Close()
+        ok = status is Status.OK
+        return RunFinished(
+            status,
+            text,
+            close.value if ok else None,
+            close.unit if ok else "",
+            "" if ok else text,
+            tuple(layers.values()),
+            tuple(files),
+            self.talk.usage,
+            {"model": self.talk.seconds, "tools": self.work.seconds, "total": total},
+        )
+
+    def _shorten(self, kept: int, text: str) -> None:
+        """Keep a failed turn in the chat as two plain lines, so that it does not mislead later."""
+        del self.chat.messages[kept:]
+        self.chat.messages += [
+            Message(Role.USER, f"Question: {self.question}"),
+            Message(Role.ASSISTANT, f"Not answered: {text}"),
+        ]
+
+    # -- messages and states
+
+    def _enter(self, stage: str) -> StageChanged:
+        self.stage = stage
+        return StageChanged(stage, self.intent)
+
+    def _say(self, message: Message) -> None:
+        self.chat.messages.append(message)
+
+    def _messages(self) -> tuple[Message, ...]:
+        return tuple(self.chat.messages)
+
+    def _make_room(self, context: int) -> Generator[Event, None, None]:
+        """Summarise the older turns when less than half of the context is left for this one."""
+        if not self.chat.messages:
+            self._say(prompt.system(self.agent.prompts, self.agent.workflow))
+        if self.agent.speaker.estimate(self._messages()) < context // 2:
+            return
+        ask = Message(Role.USER, self.agent.prompts.summary)
+        reply = yield from self.talk.write(
+            (*self._messages(), ask), self.agent.limits.reply_tokens, stream=False
+        )
+        self.chat.messages[1:] = [
+            Message(Role.USER, f"Earlier in this chat:\n{reply.text.strip()}"),
+            Message(Role.ASSISTANT, "Understood."),
+        ]
+        yield Notice("The chat filled the model's context, so its older turns were summarised.")
+
+    # -- the states
+
+    def _init(self, layers: tuple[LayerProfile, ...]) -> Generator[Event, None, list[str]]:
+        """Init: the model names its intent and the layers that it needs."""
+        workflow = self.agent.workflow
+        alike = self.agent.bank.nearest(self.question, "", _INIT_EXAMPLES)
+        self._say(prompt.question(self.question, layers, workflow, alike))
+        keys = [layer.short or layer.key for layer in layers]
+        said: dict[str, dict[str, Any]] = {
+            "CURRENT_STAGE": {"type": "string", "enum": ["Init"]},
+            "USER_INTENT": {
+                "type": "string",
+                "enum": [item.name for item in workflow.intents],
+            },
+            "layers": {
+                "type": "array",
+                "items": {"type": "string", "enum": keys},
+                "minItems": 1,
+                "maxItems": min(4, len(keys)),
+            },
+        }
+        spoken = yield from self.talk.choose(self._messages(), Choice(said=said))
+        self._say(spoken.message)
+        self.intent = str(spoken.said.get("USER_INTENT", ""))
+        named = spoken.said.get("layers") or []
+        known = [key for key in dict.fromkeys(named) if key in keys]
+        return known or keys[:4]
+
+    def _load(self, needed: list[str]) -> Generator[Event, None, None]:
+        """Load: a look at the named layers needs no judgement, so no model is asked."""
+        yield self._enter("Load")
+        for number, key in enumerate(needed):
+            call = ToolCall(
+                f"load{len(self.chat.turns):02d}{number:03d}",
+                "layer_info",
+                {"layer": key},
+            )
+            result = yield from self.work.run(call)
+            self._say(prompt.result(call, result.text, native=False))
+
+    def _step(self) -> Generator[Event, None, tuple[Status, str] | None]:
+        """One call, chosen by the model, carried out and remembered."""
+        spoken = yield from self._choose()
+        self._say(spoken.message)
+        if not spoken.calls:
+            return self._without_call(spoken)
+        for call in spoken.calls:
+            stage = str(spoken.said.get("CURRENT_STAGE", "")) or self.agent.workflow.home(call.name)
+            if stage and stage != self.stage:
+                yield self._enter(stage)
+            ended = yield from self._call(call, spoken.native)
+            if ended is not None:
+                return ended
+        return None
+
+    def _choose(self) -> Generator[Event, None, Spoken]:
+        states = self.agent.workflow.reachable(self.stage)
+        if self.agent.exposure == "filter":
+            states = yield from self._next_state(states)
+        tools = self._tools(states)
+        choice = Choice(
+            tools,
+            self.agent.toolbox.layers(),
+            self.chat.references(),
+            {
+                "CURRENT_STAGE": {
+                    "type": "string",
+                    "enum": [item.name for item in states],
+                }
+            },
+            {
+                tool.name: tuple(item.name for item in states if tool.name in item.tools)
+                for tool in tools
+            },
+        )
+        self._offer(states, tools)
+        return (yield from self.talk.choose(self._messages(), choice))
+
+    def _next_state(self, states: tuple[State, ...]) -> Generator[Event, None, tuple[State, ...]]:
+        """Let the model name its next state; then only that state's tools are offered."""
+        names = [item.name for item in states]
+        self._say(Message(Role.USER, "Which CURRENT_STAGE is next?"))
+        said = {"CURRENT_STAGE": {"type": "string", "enum": names}}
+        spoken = yield from self.talk.choose(self._messages(), Choice(said=said))
+        self._say(spoken.message)
+        named = spoken.said.get("CURRENT_STAGE")
+        return tuple(item for item in states if item.name == named) or states
+
+    def _tools(self, states: tuple[State, ...]) -> tuple[ToolDefinition, ...]:
+        offered = {name for item in states for name in item.tools}
+        return tuple(tool for tool in self.agent.toolbox.definitions() if tool.name in offered)
+
+    def _offer(self, states: tuple[State, ...], tools: tuple[ToolDefinition, ...]) -> None:
+        """Tell the model what these states offer, each tool and example once in a turn."""
+        names = frozenset(tool.name for tool in tools)
+        fresh = tuple(tool for tool in tools if tool.name not in self.examples)
+        nearest = self.agent.bank.nearest(self.question, self.intent, _EXAMPLES)
+        shown = [item for item in nearest if item.question not in self.examples]
+        if self.agent.exposure == "filter":
+            shown = [item for item in shown if any(step.tool in names for step in item.steps)]
+        if fresh or shown:
+            self._say(prompt.stage(states, fresh, shown, self.question, ""))
+        else:
+            self._say(Message(Role.USER, f"Question: {self.question}\nNext call?"))
+        self.examples += [
+            *(tool.name for tool in fresh),
+            *(item.question for item in shown),
+        ]
+
+    def _without_call(self, spoken: Spoken) -> tuple[Status, str] | None:
+        """A reply without a call: remind once, then stop with a plain sentence."""
+        self.reminded += 1
+        if self.reminded > 1:
+            return Status.FAILED, _NO_CALL
+        said = spoken.malformed or "no tool was called"
+        self._say(
+            Message(
+                Role.USER,
+                f"That could not be used: {said}. Reply with one JSON call of a tool.",
+            )
+        )
+        return None
+
+    # -- calls
+
+    def _call(
+        self, call: ToolCall, native: bool
+    ) -> Generator[Event, None, tuple[Status, str] | None]:
+        result, made = yield from self._mended(call)
+        if result is None:
+            self._say(prompt.result(call, made, native))
+            if self.work.errors >= self.agent.limits.errors:
+                return Status.FAILED, made
+            return None
+        self._say(prompt.result(call, result.text, native))
+        if call.name == _REJECT:
+            return Status.REJECTED, result.texts.get("reason") or result.text
+        if call.name == _ANSWER:
+            return (yield from self._answer(call, result))
+        return None
+
+    def _mended(self, call: ToolCall) -> Generator[Event, None, tuple[ToolResult | None, str]]:
+        """Run a call; a mendable failure goes through the Error state (paper, section 3)."""
+        stage = self.stage
+        failure = ""
+        for attempt in range(self.agent.limits.retries + 1):
+            try:
+                result = yield from self.work.run(call)
+            except MendableError as error:
+                failure = f"Error: {error.message}"
+                if attempt == self.agent.limits.retries:
+                    break
+                if self.work.errors >= self.agent.limits.errors:
+                    break
+                yield self._enter(self.agent.workflow.error)
+                corrected = yield from self._reflect(call, error.message)
+                yield self._enter(stage)
+                if corrected is None:
+                    break
+                call = corrected
+            else:
+                return result, ""
+        return None, failure
+
+    def _reflect(self, call: ToolCall, error: str) -> Generator[Event, None, ToolCall | None]:
+        """Ask, outside the running chat, for a corrected call."""
+        layers = self.agent.toolbox.layers()
+        tool = self.work.definition(call.name)
+        states = self.agent.workflow.reachable(self.agent.workflow.error)
+        tools = (tool,) if tool else self._tools(states)
+        message = prompt.reflection(self.agent.prompts, self.question, call, error, tool, layers)
+        choice = Choice(tools, layers, self.chat.references())
+        spoken = yield from self.talk.choose((self.chat.messages[0], message), choice)
+        if not spoken.calls:
+            yield Reflected(call.id, "No correction was found.")
+            return None
+        corrected = spoken.calls[0]
+        if (corrected.name, corrected.arguments) == (call.name, call.arguments):
+            yield Reflected(call.id, "No correction was found.")
+            return None
+        yield Reflected(call.id, prompt.as_json(corrected.arguments))
+        return corrected
+
+    def _answer(
+        self, call: ToolCall, result: ToolResult
+    ) -> Generator[Event, None, tuple[Status, str] | None]:
+        """TERMINATE: the end is confirmed before it counts."""
+        self.close = self._closed(call.arguments)
+        names = [layer.key for layer in self.agent.toolbox.layers()]
+        gathered = [item for item in self.work.results if item is not result]
+        confirmed = yield from self.closing.confirm(self.question, self.close, gathered, names)
+        if confirmed.answer or self.reminded > 1:
+            self._say(Message(Role.ASSISTANT, confirmed.answer))
+            return Status.OK, confirmed.answer
+        self.reminded += 1
+        self._say(Message(Role.USER, f"Not finished: {confirmed.missing}"))
+        return None
+
+    def _closed(self, arguments: dict[str, Any]) -> Close:
+        """Read what the answer tool was given; a number counts only if a result holds it."""
+        value, numbers = arguments.get("value"), self.chat.numbers()
+        text, unit = str(arguments.get("text", "")), str(arguments.get("unit", ""))
+        if isinstance(value, str) and value in numbers:
+            return Close(text, numbers[value], unit or self.chat.unit(value))
+        number = parse_number(str(value)) if value is not None else None
+        for reference, known in numbers.items():
+            if number is not None and matches(str(value), number, known):
+                return Close(text, known, unit or self.chat.unit(reference))
+        return Close(text, None, unit)

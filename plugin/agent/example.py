@@ -26,7 +26,11 @@ class Step:
 
     def text(self) -> str:
         """Write the step as the reply that a model would give."""
-        reply = {"CURRENT_STAGE": self.stage, "tool": self.tool, "arguments": self.arguments}
+        reply = {
+            "CURRENT_STAGE": self.stage,
+            "tool": self.tool,
+            "arguments": self.arguments,
+        }
         return json.dumps(reply, ensure_ascii=False)
 
 
@@ -64,7 +68,11 @@ class ExampleBank:
         self._rarity = {stem: math.log(1 + len(examples) / n) for stem, n in seen.items()}
 
     def nearest(
-        self, question: str, intent: str, count: int, tools: frozenset[str] | None = None
+        self,
+        question: str,
+        intent: str,
+        count: int,
+        tools: frozenset[str] | None = None,
     ) -> tuple[Example, ...]:
         """Return the `count` most alike, the most alike last (nearest to the question).
 
@@ -73,7 +81,10 @@ class ExampleBank:
         bag = _stems(question)
         ranked = sorted(
             (
-                (self._likeness(bag, own) + _SAME_INTENT * (item.intent == intent), -place)
+                (
+                    self._likeness(bag, own) + _SAME_INTENT * (item.intent == intent),
+                    -place,
+                )
                 for place, (item, own) in enumerate(zip(self.examples, self._bags))
                 if tools is None or all(step.tool in tools for step in item.steps)
             ),

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ...tools.base import LayerProfile, ToolDefinition, ToolResult
+from ...tools.base import LayerProfile, ToolDefinition
 from .example import Example
 from .message import Message, Role, ToolCall
 from .state import State, Workflow
@@ -30,13 +30,17 @@ class Prompts:
 def load(folder: Path) -> Prompts:
     """Read the prompt texts. Raises OSError when one is missing."""
     names = ("system", "reflect", "confirm", "summary")
-    return Prompts(*((folder / f"{name}.txt").read_text(encoding="utf-8").strip() for name in names))
+    return Prompts(
+        *((folder / f"{name}.txt").read_text(encoding="utf-8").strip() for name in names)
+    )
 
 
 def system(prompts: Prompts, workflow: Workflow) -> Message:
     """Return the system message: the same for a whole chat, so that the server's cache holds."""
     stages = "\n".join(
-        f"- {state.name}: {state.purpose}" for state in workflow.states if state.name != workflow.error
+        f"- {state.name}: {state.purpose}"
+        for state in workflow.states
+        if state.name != workflow.error
     )
     return Message(Role.SYSTEM, prompts.system.format(stages=stages))
 
@@ -56,15 +60,26 @@ def layer_line(layer: LayerProfile) -> str:
     return text
 
 
-def question(text: str, layers: Sequence[LayerProfile], workflow: Workflow) -> Message:
-    """Return the message that opens a turn: the layers, the question, what Init asks for."""
-    lines = ["Layers:", *(layer_line(layer) for layer in layers)]
-    intents = ", ".join(f"{item.name} ({item.purpose})" for item in workflow.intents)
-    lines += [
+def question(
+    text: str, layers: Sequence[LayerProfile], workflow: Workflow, examples: Sequence[Example]
+) -> Message:
+    """Return the message that opens a turn: the layers, what Init asks for, the question."""
+    intents = "; ".join(f"{item.name}: {item.purpose}" for item in workflow.intents)
+    lines = [
+        "Layers:",
+        *(layer_line(layer) for layer in layers),
+        f"CURRENT_STAGE = {workflow.initial}. Name the USER_INTENT and the layers needed.",
+        intents,
+        *(_path(item) for item in examples),
         f"Question: {text}",
-        f"CURRENT_STAGE = {workflow.initial}. Name the USER_INTENT ({intents}) and the layers needed.",
     ]
     return Message(Role.USER, "\n".join(lines))
+
+
+def _path(example: Example) -> str:
+    """Show which intent an example has, and the stages that it takes after Load."""
+    stages = ", ".join(dict.fromkeys(step.stage for step in example.steps))
+    return f"{example.question} -> {example.intent}; {stages}"
 
 
 def signature(tool: ToolDefinition) -> str:
@@ -95,12 +110,6 @@ def stage(
         lines += [example.text() for example in examples]
     lines.append(f"Question: {text}")
     return Message(Role.USER, "\n".join(lines))
-
-
-def result_text(call: ToolCall, result: ToolResult) -> str:
-    """Return what the model reads of a result."""
-    notes = "".join(f"\nNote: {note}" for note in result.notes)
-    return f"{result.text}{notes}"
 
 
 def result(call: ToolCall, text: str, native: bool) -> Message:

@@ -93,7 +93,9 @@ def _checked(workflow: Workflow) -> Workflow:
     for state in workflow.states:
         for target in state.next:
             if target not in names:
-                raise WorkflowError(f'The state "{state.name}" leads to "{target}", which is not there.')
+                raise WorkflowError(
+                    f'The state "{state.name}" leads to "{target}", which is not there.'
+                )
     if workflow.state(workflow.final).next:
         raise WorkflowError(f'The final state "{workflow.final}" leads on.')
     return workflow

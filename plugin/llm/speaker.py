@@ -12,7 +12,7 @@ import json
 import re
 from collections.abc import Iterator
 from enum import Enum
-from typing import Any, Union
+from typing import Any
 
 from ...tools.base import ToolDefinition
 from ..agent.message import Message, Role, ToolCall
@@ -27,13 +27,18 @@ from .base import (
     ModelCard,
     Reply,
     Spoken,
+    TextDelta,
     ToolSpec,
+    Usage,
 )
 from .grounding import ground
 from .textcall import find_calls, new_id
 
 _TOKEN = 3.2
 """Characters a token, measured on JSON and field names; low, so that estimates err high."""
+
+_LOOKED_BACK = 200
+_CIRCLE = re.compile(r"(.{6,40}?)\1{4}$", re.DOTALL)
 
 _MARKS = ("x-layer", "x-field", "x-types", "x-result")
 
@@ -53,7 +58,12 @@ class ModelSpeaker:
     """A Speaker over one ChatModel; remembers the mode that its server takes."""
 
     def __init__(
-        self, model: ChatModel, mode: str, reply_tokens: int, temperature: float, seed: int | None
+        self,
+        model: ChatModel,
+        mode: str,
+        reply_tokens: int,
+        temperature: float,
+        seed: int | None,
     ) -> None:
         self._model = model
         self._mode = Mode.SCHEMA if mode == "auto" else Mode(mode)
@@ -72,27 +82,50 @@ class ModelSpeaker:
 
     def choose(
         self, messages: tuple[Message, ...], choice: Choice, cancelled: Cancelled
-    ) -> Iterator[Union[Chunk, Spoken]]:
+    ) -> Iterator[Chunk | Spoken]:
         """Ask for one reply within `choice`; the last item is a Spoken. Raises as ChatModel.chat."""
         while True:
             try:
-                for chunk in self._model.chat(self._request(messages, choice), cancelled):
-                    if isinstance(chunk, Reply):
-                        yield self._understand(chunk, choice)
-                    else:
-                        yield chunk
+                yield from self._once(messages, choice, cancelled)
                 return
             except FeatureRefused:
                 if self._mode not in _FALLBACK:
                     raise
                 self._mode = _FALLBACK[self._mode]
 
+    def _once(
+        self, messages: tuple[Message, ...], choice: Choice, cancelled: Cancelled
+    ) -> Iterator[Union[Chunk, Spoken]]:
+        """Ask once; a reply that repeats itself is ended, not waited for."""
+        stream, written = self._model.chat(self._request(messages, choice), cancelled), ""
+        for chunk in stream:
+            if isinstance(chunk, Reply):
+                yield self._understand(chunk, choice)
+                return
+            yield chunk
+            if isinstance(chunk, TextDelta):
+                written += chunk.text
+                if repeats(written):
+                    break
+        usage = Usage(
+            evaluated=self.estimate(messages),
+            prompt=self.estimate(messages),
+            generated=int(len(written) / _TOKEN),
+            estimated=True,
+        )
+        reply = Reply(written, finish=Finish.LENGTH, usage=usage)
+        message = Message(Role.ASSISTANT, written)
+        yield Spoken(reply, {}, (), message, malformed="the reply repeated itself")
+
     def write(
         self, messages: tuple[Message, ...], max_tokens: int, cancelled: Cancelled
     ) -> Iterator[Chunk]:
         """Ask for free text; the last item is a Reply. Raises as ChatModel.chat."""
         request = ChatRequest(
-            messages, max_tokens=max_tokens, temperature=self._temperature, seed=self._seed
+            messages,
+            max_tokens=max_tokens,
+            temperature=self._temperature,
+            seed=self._seed,
         )
         yield from self._model.chat(request, cancelled)
 
@@ -126,6 +159,11 @@ class ModelSpeaker:
         found = find_calls(reply.text, names)
         said = _said(reply.text, choice)
         return Spoken(reply, said, found.calls, message, malformed=found.malformed)
+
+
+def repeats(text: str) -> bool:
+    """Tell whether a text has begun to go round in circles: a short piece five times in a row."""
+    return _CIRCLE.search(text[-_LOOKED_BACK:]) is not None
 
 
 def reply_schema(choice: Choice) -> dict[str, Any]:

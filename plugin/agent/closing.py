@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The confirmed end: the model summarises what was found, and the numbers are held to the results.
+
+An end counts only when it is confirmed (Geo-OLM paper, section 3, task completion).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator, Iterable
+from dataclasses import dataclass
+
+from ...tools.base import ToolResult
+from . import prompt
+from .chat import Chat
+from .event import AnswerDelta, AnswerReset, Event
+from .message import Message, Role
+from .talk import Talk
+from .wording import Format, reword
+
+_CONTINUE = re.compile(r"^\W*CONTINUE\b[:\s]*", re.IGNORECASE)
+_RESULTS_SHOWN = 6
+
+
+@dataclass(frozen=True)
+class Confirmed:
+    """The end as the model confirmed it: the worded answer, or what it says is missing."""
+
+    answer: str = ""
+    missing: str = ""
+
+
+@dataclass(frozen=True)
+class Close:
+    """What the answer tool was given: its own words, and the number with its unit."""
+
+    text: str = ""
+    value: float | None = None
+    unit: str = ""
+
+
+@dataclass
+class Closing:
+    """Confirms the end of one run and words its answer."""
+
+    prompts: prompt.Prompts
+    talk: Talk
+    chat: Chat
+    write: Format
+    max_tokens: int
+
+    def confirm(
+        self,
+        question: str,
+        close: Close,
+        results: Iterable[ToolResult],
+        names: Iterable[str],
+    ) -> Generator[Event, None, Confirmed]:
+        """Ask once for the confirming summary; a wording with unknown numbers is asked for again,
+        then replaced by the results themselves. Raises ModelError and RunCancelled."""
+        shown = list(results)[-_RESULTS_SHOWN:]
+        summary = "\n".join(_line(item) for item in shown) or close.text
+        if close.value is not None:
+            summary += f"\nThe answer's number: {close.value!r} {close.unit}".rstrip()
+        ask = prompt.confirm(self.prompts, question, summary)
+        allowed = [question, *names, *(item.text for item in shown), close.text]
+        for _attempt in range(2):
+            reply = yield from self.talk.write(
+                (*self._messages(), ask), self.max_tokens, stream=True
+            )
+            text = reply.text.strip()
+            missing = _CONTINUE.match(text)
+            if missing:
+                yield AnswerReset()
+                return Confirmed(missing=text[missing.end() :].strip() or "more steps")
+            worded = reword(_plain(text), self.chat.numbers(), allowed, self.write)
+            yield AnswerReset()
+            if worded.text and not worded.unknown:
+                yield AnswerDelta(worded.text)
+                return Confirmed(worded.text)
+            ask = Message(
+                Role.USER,
+                f"{ask.content}\nDo not write {', '.join(worded.unknown)}: no result holds it.",
+            )
+        answer = self._from_results(close, shown)
+        yield AnswerDelta(answer)
+        return Confirmed(answer)
+
+    def _messages(self) -> tuple[Message, ...]:
+        return tuple(self.chat.messages)
+
+    def _from_results(self, close: Close, shown: list[ToolResult]) -> str:
+        if close.value is not None:
+            return f"{self.write(close.value)} {close.unit}".strip()
+        return shown[-1].text if shown else close.text
+
+
+def _line(result: ToolResult) -> str:
+    return f"{result.id}: {result.text}" if result.id else result.text
+
+
+def _plain(text: str) -> str:
+    """Drop the signal words and a wrapping code fence from a wording."""
+    text = re.sub(r"\b(TERMINATE|CONFIRMED)\b[.:]?", "", text)
+    text = re.sub(r"CURRENT_STAGE\s*=\s*\w+\.?", "", text)
+    return text.strip().strip("`").strip()

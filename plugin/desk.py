@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Joins one chat dock to its session, to the project and to QGIS's window."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from qgis.core import (
+    Qgis,
+    QgsCoordinateReferenceSystem,
+    QgsCoordinateTransform,
+    QgsMapLayer,
+    QgsProject,
+    QgsRectangle,
+)
+from qgis.PyQt.QtCore import QObject, QTimer
+
+from ..ui.chat_dock import ChatDock
+from ..ui.model_view import ModelView
+from . import demo
+from .agent.event import Event, RunFinished, Status
+from .log import TAB
+from .runner import RunTask, finish, start
+from .scout import scout
+from .session import Session
+from .settings import Settings
+
+_SETTLE_MS = 300
+
+
+class Desk(QObject):
+    """The wiring of the chat: the dock asks, the session answers, QGIS shows. Main thread only."""
+
+    def __init__(self, iface: Any, dock: ChatDock, settings: Settings) -> None:
+        super().__init__()
+        self._iface = iface
+        self._dock = dock
+        self._project = QgsProject.instance()
+        self._settings = settings
+        self._tasks: set[RunTask] = set()
+        self.session = Session(self._project, settings, WindowCanvas(iface))
+        self._last = ""
+        self._settled = QTimer(self)
+        self._settled.setSingleShot(True)
+        self._settled.setInterval(_SETTLE_MS)
+        self._settled.timeout.connect(self.show_layers)
+        self._connect()
+        self.show_layers()
+        self.look_for_model()
+
+    def use(self, settings: Settings) -> None:
+        """Take new settings, and look for the model that they lead to."""
+        self._settings = settings
+        self.session.use(settings)
+        self.look_for_model()
+
+    def ask(self, question: str) -> None:
+        """Take up a question."""
+        self._last = question
+        self.session.ask(question)
+
+    def look_for_model(self) -> None:
+        """Find the model in the background and show it in the dock."""
+        settings = self._settings
+        self._background(
+            self.tr("Geo-OLM: looking for a model"),
+            lambda emit, cancelled: emit(scout(settings, cancelled)),
+            self._show_model,
+        )
+
+    def show_layers(self) -> None:
+        """Profile the layers in the background and offer them in the dock."""
+        if self.session.busy:
+            self._settled.start()
+            return
+        self._background(
+            self.tr("Geo-OLM: reading the layers"),
+            lambda emit, _cancelled: emit(self.session.layers()),
+            self._dock.set_layers,
+        )
+
+    def open_demo(self) -> None:
+        """Put the demo layers into the project and show the whole world."""
+        try:
+            layers = demo.add_demo_layers(self._project)
+        except demo.DemoMissing as missing:
+            self.tell(str(missing), Qgis.MessageLevel.Warning)
+            return
+        self._iface.setActiveLayer(layers[-1])
+        self._iface.mapCanvas().setExtent(layers[-1].extent())
+        self._iface.mapCanvas().refresh()
+
+    def tell(self, text: str, level: Qgis.MessageLevel) -> None:
+        """Show a notice in QGIS's message bar."""
+        self._iface.messageBar().pushMessage(TAB, text, level)
+
+    def close(self) -> None:
+        """Stop all work and disconnect from the project."""
+        self._settled.stop()
+        self._project.layersAdded.disconnect(self._layers_changed)
+        self._project.layersRemoved.disconnect(self._layers_removed)
+        for task in list(self._tasks):
+            finish(task, 5.0)
+        self.session.close()
+
+    def _connect(self) -> None:
+        dock, session = self._dock, self.session
+        session.event.connect(self._show)
+        session.running.connect(dock.set_running)
+        session.running.connect(self._ran)
+        dock.asked.connect(self.ask)
+        dock.stopped.connect(session.stop)
+        dock.new_chat_requested.connect(self._new_chat)
+        dock.retry_requested.connect(self.look_for_model)
+        dock.model_chosen.connect(self._choose_model)
+        dock.demo_requested.connect(self.open_demo)
+        dock.add_layer_requested.connect(self._iface.openDataSourceManagerPage_vector)
+        dock.undo_requested.connect(self._undo)
+        dock.open_in_processing.connect(open_in_processing)
+        dock.layer_activated.connect(self._activate)
+        dock.layer_zoom_requested.connect(self._zoom)
+        dock.layer_table_requested.connect(self._table)
+        dock.layer_removal_requested.connect(self._remove)
+        self._project.layersAdded.connect(self._layers_changed)
+        self._project.layersRemoved.connect(self._layers_removed)
+
+    def _background(
+        self,
+        title: str,
+        work: Callable[[Callable[[Any], None], Callable[[], bool]], None],
+        show: Callable[[Any], None],
+    ) -> None:
+        task = RunTask(title, work)
+        self._tasks.add(task)
+        task.event.connect(show)
+        task.ended.connect(lambda _error: self._tasks.discard(task))
+        start(task)
+
+    # -- what the session and the project tell
+
+    def _show(self, event: Event) -> None:
+        self._dock.handle(event)
+        if isinstance(event, RunFinished) and event.status is Status.FAILED:
+            self.look_for_model()
+
+    def _ran(self, running: bool) -> None:
+        if not running:
+            self._settled.start()
+
+    def _show_model(self, view: ModelView) -> None:
+        if not self.session.busy:
+            self._dock.set_model(view)
+
+    def _layers_changed(self, _layers: list[QgsMapLayer]) -> None:
+        self._settled.start()
+
+    def _layers_removed(self, ids: list[str]) -> None:
+        for layer_id in ids:
+            self._dock.mark_layer_removed(layer_id)
+        self._settled.start()
+
+    # -- what the user does in the dock
+
+    def _new_chat(self) -> None:
+        self.session.new_chat()
+        self._dock.clear()
+
+    def _choose_model(self, name: str) -> None:
+        self.use(replace(self._settings, model=name))
+
+    def _undo(self) -> None:
+        done = self.session.undo()
+        text = " ".join(done) if done else self.tr("There is nothing to undo.")
+        self.tell(text, Qgis.MessageLevel.Info)
+
+    def _activate(self, layer_id: str) -> None:
+        layer = self._project.mapLayer(layer_id)
+        if layer is not None:
+            self._iface.setActiveLayer(layer)
+
+    def _zoom(self, layer_id: str) -> None:
+        layer = self._project.mapLayer(layer_id)
+        if layer is not None:
+            WindowCanvas(self._iface).zoom_to(layer.extent(), layer.crs())
+
+    def _table(self, layer_id: str) -> None:
+        layer = self._project.mapLayer(layer_id)
+        if layer is not None:
+            self._iface.showAttributeTable(layer)
+
+    def _remove(self, layer_id: str) -> None:
+        if self._project.mapLayer(layer_id) is not None:
+            self._project.removeMapLayer(layer_id)
+
+
+class WindowCanvas:
+    """The map window as the tools see it."""
+
+    def __init__(self, iface: Any) -> None:
+        self._iface = iface
+
+    def zoom_to(self, extent: QgsRectangle, crs: QgsCoordinateReferenceSystem) -> None:
+        """Show `extent`, given in `crs`, with a small margin. Main thread only."""
+        canvas = self._iface.mapCanvas()
+        settings = canvas.mapSettings()
+        transform = QgsCoordinateTransform(
+            crs, settings.destinationCrs(), settings.transformContext()
+        )
+        shown = transform.transformBoundingBox(extent)
+        shown.scale(1.05)
+        canvas.setExtent(shown)
+        canvas.refresh()
+
+
+def open_in_processing(algorithm: str, parameters: dict[str, Any]) -> None:
+    """Open an algorithm's dialog with its parameters filled in."""
+    import processing
+
+    processing.execAlgorithmDialog(algorithm, parameters)

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The link to a model: chooses it, starts the embedded server when it is needed, ends it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from .agent.event import ModelState
+from .llm.base import Cancelled, Speaker
+from .place import RESOURCES, store_folder
+from .settings import Settings
+
+
+class ModelLink:
+    """Connects to models; owns the embedded servers of this process."""
+
+    def __init__(self, folder: Path) -> None:
+        from .llm.server import ServerKeeper
+        from .llm.store import Store
+
+        self._store = Store(folder, RESOURCES / "models.json")
+        self._keeper = ServerKeeper(folder / "run")
+
+    def connect(
+        self, settings: Settings, emit: Callable[[Any], None], cancelled: Cancelled
+    ) -> Speaker:
+        """Return a speaker for the model that the settings and the machine lead to.
+
+        May probe for up to two seconds; call it on a worker thread. Raises ModelError.
+        """
+        from .llm.choice import choose_model
+        from .llm.server import ServerPlan
+        from .llm.speaker import ModelSpeaker
+        from .llm.transport import qgis_transport
+
+        model = choose_model(
+            settings,
+            os.environ,
+            self._store,
+            lambda program, path, name, context, threads: self._keeper.server(
+                ServerPlan(program, path, name, context, threads)
+            ),
+            qgis_transport(settings.auth_config),
+        )
+        model.on_wait = lambda seconds: emit(ModelState("reading", seconds))
+        return ModelSpeaker(
+            model,
+            settings.tool_mode,
+            settings.reply_tokens,
+            settings.temperature,
+            settings.seed,
+        )
+
+    def stop(self) -> None:
+        """End the embedded servers."""
+        self._keeper.stop()
+
+
+@lru_cache(maxsize=1)
+def process_link() -> ModelLink:
+    """Return the one link of this process, made at the first call."""
+    return ModelLink(store_folder())

@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The plugin as QGIS loads it: makes its parts, puts them into the window, takes them out again."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from qgis.core import QgsApplication
+from qgis.PyQt.QtCore import QCoreApplication, QEventLoop, Qt, QTimer
+from qgis.PyQt.QtGui import QIcon
+from qgis.PyQt.QtWidgets import QAction
+
+from . import demo
+from .link import process_link
+from .log import attach, detach
+from .place import RESOURCES
+from .provider import GeoOlmProvider
+from .runner import RunTask, start
+from .settings import Settings, SettingsStore
+
+MENU = "Geo-OLM"
+
+
+def tr(text: str) -> str:
+    """Translate a text of the plugin."""
+    return QCoreApplication.translate("GeoOlmPlugin", text)
+
+
+class GeoOlmPlugin:
+    """Geo-OLM in one QGIS window; `iface` is None in qgis_process."""
+
+    demo_question = demo.DEMO_QUESTION
+
+    def __init__(self, iface: Any) -> None:
+        self._iface = iface
+        self._provider: GeoOlmProvider | None = None
+        self._action: QAction | None = None
+        self._dock: Any = None
+        self._desk: Any = None
+        self._options: Any = None
+        self._checks: set[RunTask] = set()
+        self._log: Any = None
+
+    # -- QGIS's side
+
+    def initProcessing(self) -> None:  # noqa: N802 - the name that qgis_process calls
+        """Add the Processing provider."""
+        settings = SettingsStore().load()
+        self._log = attach(settings.debug)
+        self._provider = GeoOlmProvider()
+        QgsApplication.processingRegistry().addProvider(self._provider)
+
+    def initGui(self) -> None:  # noqa: N802 - the name that QGIS calls
+        """Add the provider, the action, the dock and the options page."""
+        from ..ui.chat_dock import ChatDock
+        from ..ui.options_page import OptionsFactory
+        from .desk import Desk
+
+        self.initProcessing()
+        settings = SettingsStore().load()
+        self._dock = ChatDock(self._iface.mainWindow())
+        self._iface.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, self._dock)
+        self._desk = Desk(self._iface, self._dock, settings)
+        self._dock.options_requested.connect(self.show_options)
+        self._dock.model_file_requested.connect(self.show_options)
+        self._action = QAction(
+            QIcon(str(RESOURCES / "icons" / "geo_olm.svg")),
+            tr("Geo-OLM chat"),
+            self._iface.mainWindow(),
+        )
+        self._action.setObjectName("GeoOlmShowChat")
+        self._action.setCheckable(True)
+        self._action.setToolTip(tr("Ask your layers"))
+        self._dock.setToggleVisibilityAction(self._action)
+        self._iface.addToolBarIcon(self._action)
+        self._iface.addPluginToMenu(MENU, self._action)
+        self._options = OptionsFactory(SettingsStore().load, self._prepare)
+        self._iface.registerOptionsWidgetFactory(self._options)
+
+    def unload(self) -> None:
+        """Take everything out again, in reverse."""
+        if self._options is not None:
+            self._iface.unregisterOptionsWidgetFactory(self._options)
+            self._options = None
+        if self._action is not None:
+            self._iface.removePluginMenu(MENU, self._action)
+            self._iface.removeToolBarIcon(self._action)
+        if self._desk is not None:
+            self._desk.close()
+            self._desk.deleteLater()
+            self._desk = None
+        if self._dock is not None:
+            self._iface.removeDockWidget(self._dock)
+            self._dock.deleteLater()
+            self._dock = None
+        if self._action is not None:
+            self._action.deleteLater()
+            self._action = None
+        if self._provider is not None:
+            QgsApplication.processingRegistry().removeProvider(self._provider)
+            self._provider = None
+        if process_link.cache_info().currsize:
+            process_link().stop()
+            process_link.cache_clear()
+        if self._log is not None:
+            detach(self._log)
+            self._log = None
+
+    # -- what others may call
+
+    def open_demo(self) -> None:
+        """Open the demo layers and show the chat."""
+        self._desk.open_demo()
+        self._dock.setUserVisible(True)
+
+    def ask_and_wait(self, question: str, timeout_s: float) -> dict[str, Any]:
+        """Ask in the dock, as a user would, and wait for the record of the answer.
+
+        Raises TimeoutError when it takes longer; the run is stopped then.
+        """
+        records: list[dict[str, Any]] = []
+        session = self._desk.session
+        session.finished.connect(records.append)
+        loop, limit = QEventLoop(), time.monotonic() + timeout_s
+        session.finished.connect(lambda _record: loop.quit())
+        watch = QTimer()
+        watch.timeout.connect(lambda: time.monotonic() > limit and loop.quit())
+        watch.start(200)
+        self._dock.ask(question)
+        loop.exec()
+        watch.stop()
+        if not records:
+            session.stop()
+            raise TimeoutError(f"no answer within {timeout_s:.0f} s")
+        return records[0]
+
+    def show_options(self) -> None:
+        """Open QGIS's options at the plugin's page."""
+        self._iface.showOptionsDialog(self._iface.mainWindow(), "GeoOlmOptionsPage")
+
+    # -- the options page
+
+    def _prepare(self, page: Any) -> None:
+        page.settings_changed.connect(self._apply)
+        page.check_requested.connect(lambda settings: self._check(page, settings))
+
+    def _apply(self, settings: Settings) -> None:
+        SettingsStore().save(settings)
+        self._desk.use(settings)
+
+    def _check(self, page: Any, settings: Settings) -> None:
+        from .scout import check
+
+        task = RunTask(
+            tr("Geo-OLM: checking the model"),
+            lambda emit, cancelled: emit(check(settings, cancelled)),
+        )
+        self._checks.add(task)
+        alive = [page]
+        page.destroyed.connect(lambda *_: alive.clear())
+        task.event.connect(lambda found: alive and page.show_check(*found))
+        task.ended.connect(lambda _error: self._checks.discard(task))
+        start(task)

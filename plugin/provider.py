@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The Processing provider `geo_olm`."""
+
+from __future__ import annotations
+
+from qgis.core import QgsProcessingProvider
+from qgis.PyQt.QtGui import QIcon
+
+from .ask import AskAlgorithm
+from .evaluation.algorithm import EvaluateAlgorithm
+from .place import RESOURCES
+
+
+class GeoOlmProvider(QgsProcessingProvider):
+    """Offers the plugin's algorithms to the toolbox, to batches and to qgis_process."""
+
+    def id(self) -> str:  # noqa: D102
+        return "geo_olm"
+
+    def name(self) -> str:  # noqa: D102
+        return "Geo-OLM"
+
+    def icon(self) -> QIcon:  # noqa: D102
+        return QIcon(str(RESOURCES / "icons" / "geo_olm.svg"))
+
+    def loadAlgorithms(self) -> None:  # noqa: N802
+        """Register the algorithms."""
+        for algorithm in (AskAlgorithm(), EvaluateAlgorithm()):
+            self.addAlgorithm(algorithm)

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Looks which model would answer, and says it as the dock and the options page show it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..ui.model_view import Action, ModelCondition, ModelView
+from .link import process_link
+from .llm.base import ModelCard, ModelError, NoModel, Server
+from .settings import Settings
+
+_SERVERS = {
+    Server.OLLAMA: "Ollama",
+    Server.OPENAI: "OpenAI-compatible server",
+    Server.EMBEDDED: "Built-in server",
+}
+
+
+def _silent(_event: Any) -> None:
+    """Nobody listens while a model is only looked for."""
+
+
+def scout(settings: Settings, cancelled: Callable[[], bool]) -> ModelView:
+    """Return the model that the settings lead to, or why there is none. Worker thread."""
+    try:
+        card = process_link().connect(settings, _silent, cancelled).card()
+    except NoModel as error:
+        return ModelView(
+            ModelCondition.NONE,
+            error=error.message,
+            actions=(Action.LOOK_AGAIN, Action.OPTIONS),
+        )
+    except ModelError as error:
+        return ModelView(
+            ModelCondition.UNREACHABLE,
+            name=settings.model,
+            error=error.message,
+            actions=(Action.LOOK_AGAIN, Action.OPTIONS),
+        )
+    return view_of(card)
+
+
+def view_of(card: ModelCard) -> ModelView:
+    """Return what the dock shows of a model that is ready."""
+    server = _SERVERS.get(card.server, card.server.value)
+    return ModelView(
+        ModelCondition.READY,
+        name=card.name,
+        server=server,
+        detail=f"{server}, {card.address}, {card.context} tokens of context",
+        local=card.local,
+    )
+
+
+def check(settings: Settings, cancelled: Callable[[], bool]) -> tuple[str, bool]:
+    """Return one sentence about the model of these settings, and whether it is ready."""
+    view = scout(settings, cancelled)
+    if view.error:
+        return view.error, False
+    return f"{view.name} is ready. {view.detail}.", True

@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A chat over one project: holds its memory, runs its questions, passes its events on."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from qgis.core import QgsProject
+from qgis.PyQt.QtCore import QObject, pyqtSignal
+
+from ..tools.base import LayerProfile
+from ..tools.catalog import build_registry
+from ..tools.context import Canvas, ProjectToolbox
+from .agent import example, prompt, state
+from .agent.chat import Chat
+from .agent.engine import Agent
+from .agent.event import CallProgress, Event, RunFinished, Status
+from .agent.limit import Limits
+from .link import process_link
+from .llm.base import ModelError, Speaker
+from .number import in_locale
+from .place import RESOURCES, temporary_folder
+from .record import Recorder
+from .runner import MainThread, RunTask, finish, on_main_thread, start, wait
+from .settings import Settings
+
+_LOG = logging.getLogger(__name__)
+_STOP_S = 10.0
+
+Emit = Callable[[Any], None]
+Cancelled = Callable[[], bool]
+
+
+def limits_of(settings: Settings) -> Limits:
+    """Return the caps of a run as the user set them."""
+    return Limits(
+        steps=settings.max_steps,
+        errors=settings.max_errors,
+        tokens=settings.run_tokens,
+        reply_tokens=settings.reply_tokens,
+    )
+
+
+def make_toolbox(
+    project: QgsProject, settings: Settings, call: MainThread, canvas: Canvas | None = None
+) -> ProjectToolbox:
+    """Return the tools over `project`; files go to the output folder of the settings."""
+    output = Path(settings.output_folder) if settings.output_folder else None
+    return ProjectToolbox(project, build_registry(), call.call, temporary_folder(), output, canvas)
+
+
+def make_agent(toolbox: ProjectToolbox, speaker: Speaker, settings: Settings) -> Agent:
+    """Put the agent together from the workflow and prompts in the resources."""
+    return Agent(
+        workflow=state.load(RESOURCES / "workflows" / "analysis.json"),
+        bank=example.load(RESOURCES / "workflows" / "examples.json"),
+        prompts=prompt.load(RESOURCES / "prompts"),
+        toolbox=toolbox,
+        speaker=speaker,
+        limits=limits_of(settings),
+        write=in_locale,
+        exposure=settings.exposure,
+    )
+
+
+class Session(QObject):
+    """One chat; lives on the main thread. `event` carries the agent's events in order."""
+
+    event = pyqtSignal(object)
+    running = pyqtSignal(bool)
+    finished = pyqtSignal(dict)
+
+    def __init__(
+        self, project: QgsProject, settings: Settings, canvas: Canvas | None = None
+    ) -> None:
+        super().__init__()
+        self._main = MainThread()
+        self._project = project
+        self._settings = settings
+        self._canvas = canvas
+        self._toolbox = make_toolbox(project, settings, self._main, canvas)
+        self._chat = Chat()
+        self._lock = Lock()
+        self._speaker: Speaker | None = None
+        self._task: RunTask | None = None
+        self._recorder = Recorder("")
+
+    @property
+    def busy(self) -> bool:
+        """Whether a question is being worked on."""
+        return self._task is not None
+
+    def layers(self) -> tuple[LayerProfile, ...]:
+        """Return the profiles of the project's layers; reads features, so call it on a worker."""
+        with self._lock:
+            return self._toolbox.layers()
+
+    def ask(self, question: str) -> None:
+        """Take up a question. Raises RuntimeError while another one runs."""
+        if self.busy:
+            raise RuntimeError("a question is being worked on")
+        self._recorder = Recorder(question)
+        title = self.tr("Geo-OLM: {}").format(question.replace("\n", " ")[:80])
+        task = RunTask(title, lambda emit, cancelled: self._work(question, emit, cancelled))
+        task.event.connect(self._pass_on)
+        task.ended.connect(self._end)
+        self._task = task
+        self.running.emit(True)
+        start(task)
+
+    def stop(self) -> None:
+        """Stop the running question."""
+        if self._task is not None:
+            self._task.cancel()
+
+    def new_chat(self) -> None:
+        """Forget the conversation; results stay in the project."""
+        self.stop()
+        self._chat = Chat()
+
+    def undo(self) -> tuple[str, ...]:
+        """Take back what the last question made; returns what was done."""
+        return () if self.busy else self._toolbox.undo_turn()
+
+    def use(self, settings: Settings) -> None:
+        """Take new settings; they hold from the next question on."""
+        self._settings = settings
+        self._speaker = None
+        if not self.busy:
+            self._toolbox.close()
+            self._toolbox = make_toolbox(self._project, settings, self._main, self._canvas)
+
+    def close(self) -> None:
+        """End the running question and let go of the project. Main thread only."""
+        if self._task is not None and not finish(self._task, _STOP_S):
+            _LOG.warning("a run did not end within %s s", _STOP_S)
+        self._toolbox.close()
+
+    def _work(self, question: str, emit: Emit, cancelled: Cancelled) -> None:
+        """Carry out one question on the worker thread."""
+        if self._speaker is None:
+            self._speaker = process_link().connect(self._settings, emit, cancelled)
+        self._recorder.model(self._speaker.card())
+        agent = make_agent(self._toolbox, self._speaker, self._settings)
+        with self._lock:
+            for event in agent.run(self._chat, question, cancelled, emit):
+                emit(event)
+
+    def _pass_on(self, event: Event) -> None:
+        self._recorder.note(event)
+        self.event.emit(event)
+
+    def _end(self, error: BaseException | None) -> None:
+        self._task = None
+        if error is not None:
+            self._speaker = None
+            self._pass_on(ending(error))
+        self.running.emit(False)
+        self.finished.emit(self._recorder.record())
+
+
+def ending(error: BaseException) -> RunFinished:
+    """Return the last event of a run that an error ended."""
+    if isinstance(error, ModelError):
+        return RunFinished(Status.FAILED, error.message, reason=error.message)
+    text = f"The run stopped with an unexpected error ({type(error).__name__}). See the log."
+    return RunFinished(Status.FAILED, text, reason=text)
+
+
+def answer_question(
+    question: str,
+    project: QgsProject,
+    settings: Settings,
+    output_folder: str,
+    on_event: Callable[[Event], None],
+    cancelled: Cancelled = lambda: False,
+) -> dict[str, Any]:
+    """Answer one question over `project` and return its record; blocks until the end.
+
+    On the main thread the work runs in a task while an event loop spins; on any other thread it
+    runs here. Nothing is raised for what a model, a server or a tool does.
+    """
+    settings = replace(settings, output_folder=output_folder or settings.output_folder)
+    main, recorder = MainThread(), Recorder(question)
+    toolbox = make_toolbox(project, settings, main)
+
+    def note(event: Event) -> None:
+        if not isinstance(event, CallProgress):
+            recorder.note(event)
+        on_event(event)
+
+    def work(emit: Emit, stopped: Cancelled) -> None:
+        speaker = process_link().connect(settings, emit, stopped)
+        recorder.model(speaker.card())
+        for event in make_agent(toolbox, speaker, settings).run(Chat(), question, stopped, emit):
+            emit(event)
+
+    try:
+        if on_main_thread():
+            task = RunTask("Geo-OLM", work)
+            task.event.connect(note)
+            wait(task, cancelled)
+        else:
+            work(note, cancelled)
+    except Exception as error:
+        _LOG.info("the question was not answered: %s", error)
+        note(ending(error))
+    toolbox.close()
+    return recorder.record()

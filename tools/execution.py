@@ -28,7 +28,7 @@ from qgis.PyQt.QtCore import Qt
 
 from .base import MendableError, Progress, ToolCancelled
 from .context import Context
-from .source import plain
+from .source import WGS_84, plain
 from .validity import first_invalid
 
 _POLL_S = 0.1
@@ -138,6 +138,7 @@ class _Work:
                     self._context.refuse_removed(one)
         self.processing = QgsProcessingContext()
         self.processing.setProject(self._context.project)
+        self.processing.setEllipsoid(self._ellipsoid())
         self.processing.setFeedback(self.feedback)
         self.processing.setInvalidGeometryCheck(
             QgsFeatureRequest.InvalidGeometryCheck.GeometryAbortOnInvalid
@@ -149,6 +150,16 @@ class _Work:
             raise MendableError(f"{self.algorithm.displayName()}: {message}")
         if not self.algorithm.prepare(self.parameters, self.processing, self.feedback):
             raise MendableError(self.why("", self._context))
+
+    def _ellipsoid(self) -> str:
+        """Return the project's ellipsoid; WGS 84 where "none" would measure in degrees."""
+        project = self._context.project
+        found = project.ellipsoid()
+        if found and found != "NONE":
+            return found
+        layers = [project.mapLayer(str(value)) for value in self.parameters.values()]
+        degrees = any(layer is not None and layer.crs().isGeographic() for layer in layers)
+        return WGS_84 if degrees or not project.crs().isValid() else "NONE"
 
     def execute(self) -> None:
         """Run the algorithm on the calling thread."""

@@ -18,6 +18,20 @@ from .spelling import closest, folded
 
 MOST_DISTINCT = 1_000
 MOST_ROWS = 200_000
+OUTSIDE = frozenset(
+    {
+        "load_layer",
+        "env",
+        "exif",
+        "exif_geotag",
+        "file_exists",
+        "file_size",
+        "is_directory",
+        "is_file",
+        "read_file",
+    }
+)
+"""Functions that reach for files or for the machine, refused in every expression."""
 _UNKNOWN_FUNCTION = re.compile(r"(\w+)\s*\(")
 
 
@@ -61,12 +75,29 @@ def checked(text: str, source: VectorSource) -> str:
     expression = QgsExpression(text)
     if expression.hasParserError():
         raise MendableError(_parse_hint(text, expression.parserErrorString().strip(), source))
+    refuse_outside(text)
     names = source.names()
     known = {folded(name) for name in names}
     for column in sorted(expression.referencedColumns()):
         if column != "#!allattributes!#" and folded(column) not in known:
             raise MendableError(_missing(column, text, source))
     return text
+
+
+def refuse_outside(value: Any) -> None:
+    """Refuse functions that reach outside the project, in every text within `value`.
+
+    Raises MendableError.
+    """
+    if isinstance(value, str):
+        outside = QgsExpression(value).referencedFunctions() & OUTSIDE
+        if outside:
+            raise MendableError(f"{min(outside)}() reads outside the project, so it is refused.")
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            refuse_outside(item)
+    elif isinstance(value, dict):
+        refuse_outside(list(value.values()))
 
 
 def _missing(column: str, text: str, source: VectorSource) -> str:

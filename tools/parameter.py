@@ -23,7 +23,7 @@ from .base import Family, MendableError
 from .condition import field_named
 from .context import Context
 from .distance import needs_crs
-from .expression import SourceFields, checked
+from .expression import SourceFields, checked, refuse_outside
 from .schema import is_nothing
 from .source import LayerSource, RasterSource, VectorSource
 from .spelling import bare, closest, did_you_mean, listed
@@ -304,7 +304,10 @@ class _Fitting:
 
     def _expression(self, definition: Any, value: Any) -> str:
         source = self._parent(definition.parentLayerParameterName())
-        return checked(str(value), source) if isinstance(source, VectorSource) else str(value)
+        if isinstance(source, VectorSource):
+            return checked(str(value), source)
+        refuse_outside(value)
+        return str(value)
 
     def _file(self, definition: QgsProcessingParameterDefinition, value: Any) -> str:
         path = Path(str(value)).resolve()
@@ -317,7 +320,11 @@ class _Fitting:
         )
 
     def _as_given(self, definition: QgsProcessingParameterDefinition, value: Any) -> Any:
-        return _decoded(value) if definition.type() != "string" else value
+        if definition.type() == "string":
+            return value
+        found = _decoded(value)
+        refuse_outside(found)
+        return found
 
 
 def _is_number(value: Any) -> bool:

@@ -40,6 +40,7 @@ GEOMETRY = {
     QgsWkbTypes.GeometryType.NullGeometry: (Family.TABLE, "table"),
     QgsWkbTypes.GeometryType.UnknownGeometry: (Family.VECTOR, "mixed"),
 }
+WGS_84 = "EPSG:7030"
 _TYPES = {
     QMetaType.Type.Bool: "boolean",
     QMetaType.Type.Int: "integer",
@@ -180,7 +181,7 @@ def _vector(layer: QgsVectorLayer, project: QgsProject, key: str, short: str) ->
     measurer.setSourceCrs(layer.crs(), project.transformContext())
     ellipsoid = project.ellipsoid()
     if layer.crs().isValid() and (not ellipsoid or ellipsoid == "NONE"):
-        ellipsoid = layer.crs().ellipsoidAcronym() or "EPSG:7030"
+        ellipsoid = layer.crs().ellipsoidAcronym() or WGS_84
     measurer.setEllipsoid(ellipsoid)
     return VectorSource(
         key=key,

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from qgis.core import (
+    QgsCoordinateReferenceSystem,
     QgsFeature,
     QgsGeometry,
     QgsMapLayer,
@@ -30,12 +31,10 @@ def layer(
     name: str, geometry: str, fields: str, rows: list[tuple[Any, ...]], crs: str = "EPSG:32632"
 ) -> QgsVectorLayer:
     """Make a memory layer; each row is a WKT (None for no geometry) and the values."""
-    path = f"{geometry}?crs={crs}" if crs else geometry
-    found = QgsVectorLayer(path + "".join(f"&field={one}" for one in fields.split()), name, "memory")
+    path = f"{geometry}?crs={crs}" + "".join(f"&field={one}" for one in fields.split())
+    found = QgsVectorLayer(path, name, "memory")
     if not crs:
-        found = QgsVectorLayer(
-            f"{geometry}?" + "&".join(f"field={one}" for one in fields.split()), name, "memory"
-        )
+        found.setCrs(QgsCoordinateReferenceSystem())
     features = []
     for wkt, *values in rows:
         feature = QgsFeature(found.fields())

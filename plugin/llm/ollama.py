@@ -189,12 +189,12 @@ class OllamaModel:
 
     def _translated(self, error: Exception, partial: str) -> Exception:
         """Return the error to raise for one of the client's or the connection's."""
-        import ollama
-
         if isinstance(error, (ModelError, RunCancelled)):
             return error
         if self._watch.cancelled():
             return RunCancelled()
+        import ollama
+
         if not isinstance(error, ollama.ResponseError):
             cause = error.__context__ if isinstance(error, ConnectionError) else error
             return from_connection(cause or error, self._place(), partial)

@@ -193,13 +193,13 @@ class OpenAIModel:
 
     def _translated(self, error: Exception, partial: str) -> Exception:
         """Return the error to raise for one of the client's or the connection's."""
-        import openai
-
-        place = self._place(self._known.name if self._known else "")
         if isinstance(error, (ModelError, RunCancelled)):
             return error
         if self._watch.cancelled():
             return RunCancelled()
+        import openai
+
+        place = self._place(self._known.name if self._known else "")
         if isinstance(error, openai.APIStatusError):
             return from_status(error.status_code, error.response.text, place)
         if isinstance(error, openai.APIConnectionError):

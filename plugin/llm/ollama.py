@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 from ..agent.message import Message, Role
@@ -85,6 +86,8 @@ class OllamaModel:
                 if at is None:
                     raise self._missing(names)
                 told = self._client().show(names[at])
+            except (ModelError, RunCancelled):
+                raise
             except Exception as error:
                 raise self._translated(error, "") from error
             trained = _trained_context(told.modelinfo or {})
@@ -118,6 +121,8 @@ class OllamaModel:
         """Ask Ollama to free the model's memory now. Raises ModelError."""
         try:
             self._client().generate(model=self.card().name, keep_alive=0)
+        except (ModelError, RunCancelled):
+            raise
         except Exception as error:
             raise self._translated(error, "") from error
 
@@ -130,7 +135,7 @@ class OllamaModel:
     def _once(self, card: ModelCard, request: ChatRequest) -> Streaming:
         assembly, last = Assembly(), None
         try:
-            stream = self._client().chat(
+            stream: Any = self._client().chat(
                 model=card.name,
                 messages=[_message(item) for item in request.messages],
                 tools=[_tool(item) for item in request.tools] or None,
@@ -140,14 +145,14 @@ class OllamaModel:
                 options=self._options(card, request),
                 keep_alive=self._keep_alive,
             )
-            for part in stream:
-                if self._watch.cancelled():
-                    raise RunCancelled
-                yield from assembly.think(part.message.thinking)
-                yield from assembly.write(part.message.content)
-                for call in part.message.tool_calls or ():
-                    assembly.call(None, call.function.name, dict(call.function.arguments or {}))
-                last = part
+            with closing(stream):
+                for part in stream:
+                    if self._watch.cancelled():
+                        raise RunCancelled
+                    yield from _pieces(part.message, assembly)
+                    last = part
+        except (ModelError, RunCancelled):
+            raise
         except Exception as error:
             raise self._translated(error, assembly.text) from error
         yield from assembly.flush()
@@ -189,8 +194,6 @@ class OllamaModel:
 
     def _translated(self, error: Exception, partial: str) -> Exception:
         """Return the error to raise for one of the client's or the connection's."""
-        if isinstance(error, (ModelError, RunCancelled)):
-            return error
         if self._watch.cancelled():
             return RunCancelled()
         import ollama
@@ -205,6 +208,14 @@ class OllamaModel:
         if status is None and type(found) is ModelError:
             return broken_off(self._place(), found.detail, partial)
         return found
+
+
+def _pieces(message: Any, assembly: Assembly) -> Iterator[Chunk]:
+    """Hand the pieces of one part to the assembly and yield what can be shown."""
+    yield from assembly.think(message.thinking)
+    yield from assembly.write(message.content)
+    for call in message.tool_calls or ():
+        assembly.call(None, call.function.name, dict(call.function.arguments or {}))
 
 
 def _message(message: Message) -> dict[str, Any]:

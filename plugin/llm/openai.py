@@ -91,6 +91,8 @@ class OpenAIModel:
         if self._known is None:
             try:
                 listed = list(self._client().models.list().data)
+            except (ModelError, RunCancelled):
+                raise
             except Exception as error:
                 raise self._translated(error, "") from error
             names = [str(item.id) for item in listed]
@@ -134,6 +136,8 @@ class OpenAIModel:
                     yield from _pieces(chunk, assembly)
             finally:
                 stream.close()
+        except (ModelError, RunCancelled):
+            raise
         except Exception as error:
             raise self._translated(error, assembly.text) from error
         yield from assembly.flush()
@@ -193,8 +197,6 @@ class OpenAIModel:
 
     def _translated(self, error: Exception, partial: str) -> Exception:
         """Return the error to raise for one of the client's or the connection's."""
-        if isinstance(error, (ModelError, RunCancelled)):
-            return error
         if self._watch.cancelled():
             return RunCancelled()
         import openai

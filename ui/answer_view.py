@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The answer as Markdown, streamed, as high as its text; it loads nothing and asks before a link."""
+"""The answer as streamed Markdown, as high as its text; it loads nothing and asks before links."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ class AnswerView(QTextBrowser):
             cell.setFormat(look)
             cursor = cell.firstCursorPosition()
             text = cursor.block().text()
-            if row and _is_number(text) or not row and self._numeric(table, column):
+            if (row and _is_number(text)) or (not row and self._numeric(table, column)):
                 block = cursor.blockFormat()
                 block.setAlignment(Qt.AlignmentFlag.AlignRight)
                 cursor.setBlockFormat(block)

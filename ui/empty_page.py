@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from qgis.PyQt.QtCore import QRectF, QSize, Qt
@@ -17,7 +18,6 @@ from qgis.PyQt.QtWidgets import (
     QScrollArea,
     QSizePolicy,
     QVBoxLayout,
-    QWidget,
 )
 
 from .card import Card
@@ -151,6 +151,7 @@ class EmptyPage(QScrollArea):
     def __init__(self, outlet: Outlet) -> None:
         super().__init__()
         self.setObjectName("GeoOlmEmpty")
+        self.setAccessibleName(self.tr("How to begin"))
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -223,16 +224,13 @@ class _Page(Panel):
         )
         for question in example_questions(layers, self.tr):
             card = QuestionCard(question)
-            emit = self._outlet.question_chosen.emit
-            card.clicked.connect(lambda _=False, text=question.text: emit(text))
+            card.clicked.connect(self._asker(question.text))
             self._lines.addWidget(card)
         self._lines.addStretch(2)
 
     def show_no_layers(self) -> None:
         """Offer to add a layer or to open the demo."""
-        self._head(
-            self.tr("No layers yet"), self.tr("Add a layer, or open the demo project.")
-        )
+        self._head(self.tr("No layers yet"), self.tr("Add a layer, or open the demo project."))
         row = QHBoxLayout()
         row.addStretch(1)
         for action, words, icon in (
@@ -257,15 +255,33 @@ class _Page(Panel):
             text + " " + self.tr("Choose one way; you can change it later."),
         )
         ways = [
-            ("file", self.tr("Use a model file"), self.tr("Any GGUF file that you have."),
-             Action.MODEL_FILE, self.tr("Choose…")),
-            ("server", self.tr("Use a server"), self.tr("Ollama, LM Studio, vLLM or llama.cpp."),
-             Action.OPTIONS, self.tr("Connect…")),
+            (
+                "file",
+                self.tr("Use a model file"),
+                self.tr("Any GGUF file that you have."),
+                Action.MODEL_FILE,
+                self.tr("Choose…"),
+            ),
+            (
+                "server",
+                self.tr("Use a server"),
+                self.tr("Ollama, LM Studio, vLLM or llama.cpp."),
+                Action.OPTIONS,
+                self.tr("Connect…"),
+            ),
         ]
         if model.download:
             runs = self.tr("Runs without a graphics card.")
-            ways.insert(0, ("download", self.tr("Download a small model"),
-                            f"{model.download}. {runs}", Action.DOWNLOAD, self.tr("Download")))
+            ways.insert(
+                0,
+                (
+                    "download",
+                    self.tr("Download a small model"),
+                    f"{model.download}. {runs}",
+                    Action.DOWNLOAD,
+                    self.tr("Download"),
+                ),
+            )
         for icon, title, words, action, verb in ways:
             card = ChoiceCard(icon, title, words, action, verb)
             card.button.clicked.connect(self._choose(action))
@@ -280,7 +296,10 @@ class _Page(Panel):
         self._lines.addLayout(row)
         self._lines.addStretch(2)
 
-    def _choose(self, action: Action) -> object:
+    def _asker(self, text: str) -> Callable[[], None]:
+        return lambda: self._outlet.question_chosen.emit(text)
+
+    def _choose(self, action: Action) -> Callable[[], None]:
         return lambda: self._outlet.action_chosen.emit(action.value)
 
     def _head(self, title: str, text: str) -> None:

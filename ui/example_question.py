@@ -104,7 +104,7 @@ def _near(layers: list[LayerProfile], translate: Translate) -> Iterator[ExampleQ
             text = translate("How many features of {0} lie within {1}?")
             detail = f"{layer.key}, {area.key}"
             yield ExampleQuestion(text.format(layer.key, area.key), detail, "location")
-    for layer, other in zip(inside, inside[1:2]):  # noqa: B905 (Python 3.9)
+    for layer, other in zip(inside, inside[1:2]):
         text = translate("How many features of {0} lie within 500 m of {1}?")
         detail = f"{layer.key}, {other.key}"
         yield ExampleQuestion(text.format(layer.key, other.key), detail, "location")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Icons: QGIS's theme by name, our own drawings in a colour of the palette, and one for each tool."""
+"""Icons: QGIS's theme by name, our own drawings in a palette colour, and one for each tool."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def matching(known: tuple[Mention, ...], typed: str, most: int = MOST) -> tuple[
     ranked = []
     for order, mention in enumerate(known):
         name = mention.text.lower()
-        if (mention.field and not low) or low not in name or name == low and mention.field:
+        if (mention.field and not low) or low not in name or (name == low and mention.field):
             continue
         begins = name.startswith(low) or name.rpartition(".")[2].startswith(low)
         ranked.append(((mention.field, not begins, order), mention))
@@ -120,9 +120,7 @@ class MentionDelegate(QStyledItemDelegate):
         unit = em(option.widget)
         return QSize(unit * 16, round(unit * 2.1))
 
-    def paint(
-        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex
-    ) -> None:
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex) -> None:
         """Draw a row; the name keeps its room before the detail."""
         unit, palette, roles = em(option.widget), option.palette, QPalette.ColorRole
         chosen = bool(option.state & QStyle.StateFlag.State_Selected)

@@ -159,8 +159,12 @@ class ModelChip(QAbstractButton):
     def _paint_arrow(self, painter: QPainter, x: float) -> None:
         unit, y = em(self), self.height() / 2
         painter.setPen(QPen(muted(self.palette()), max(1.2, unit * 0.12)))
-        painter.drawLine(round(x - unit * 0.28), round(y - unit * 0.12), round(x), round(y + unit * 0.16))
-        painter.drawLine(round(x), round(y + unit * 0.16), round(x + unit * 0.28), round(y - unit * 0.12))
+        painter.drawLine(
+            round(x - unit * 0.28), round(y - unit * 0.12), round(x), round(y + unit * 0.16)
+        )
+        painter.drawLine(
+            round(x), round(y + unit * 0.16), round(x + unit * 0.28), round(y - unit * 0.12)
+        )
 
     def _bold(self) -> QFont:
         font = QFont(self.font())
@@ -174,6 +178,7 @@ class ContextGauge(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self.setObjectName("GeoOlmGauge")
+        self.setAccessibleName(tr("Context used"))
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.percent, self.worded = 0, True

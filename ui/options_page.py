@@ -12,8 +12,9 @@ from qgis.gui import (
     QgsOptionsPageWidget,
     QgsOptionsWidgetFactory,
 )
-from qgis.PyQt.QtCore import QSize, Qt, pyqtSignal
+from qgis.PyQt.QtCore import QEvent, QObject, QSize, Qt, pyqtSignal
 from qgis.PyQt.QtWidgets import (
+    QAbstractSpinBox,
     QCheckBox,
     QComboBox,
     QDoubleSpinBox,
@@ -52,7 +53,7 @@ class CheckLine(Panel):
         self.text = Label(wrap=True)
         self.text.setObjectName("GeoOlmCheckText")
         self._row = QHBoxLayout(self)
-        self._row.addWidget(self.mark, 0, Qt.AlignmentFlag.AlignTop)
+        self._row.addWidget(self.mark)
         self._row.addWidget(self.text, 1)
         self.setVisible(False)
 
@@ -153,6 +154,13 @@ class OptionsPage(QgsOptionsPageWidget):
         self._settings = self.settings()
         self.settings_changed.emit(self._settings)
 
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Let the wheel scroll the page over a number or list that has no focus."""
+        if event.type() == QEvent.Type.Wheel and not watched.hasFocus():
+            event.ignore()
+            return True
+        return bool(super().eventFilter(watched, event))
+
     def helpKey(self) -> str:
         """Return nothing: the page has no chapter in QGIS's manual."""
         return ""
@@ -194,7 +202,7 @@ class OptionsPage(QgsOptionsPageWidget):
         self.check.clicked.connect(self._check)
         self.check_line = CheckLine(self._outlet)
         row = QHBoxLayout()
-        row.addWidget(self.check, 0, Qt.AlignmentFlag.AlignTop)
+        row.addWidget(self.check)
         row.addWidget(self.check_line, 1)
         form.addRow("", row)
 
@@ -272,6 +280,9 @@ class OptionsPage(QgsOptionsPageWidget):
         field.setObjectName(f"GeoOlmOptions{name}")
         field.setAccessibleName(label)
         field.setToolTip(tip)
+        if isinstance(field, (QComboBox, QAbstractSpinBox)):
+            field.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+            field.installEventFilter(self)
         form.addRow(label, row if row is not None else field)
 
     def _whole(
@@ -313,7 +324,6 @@ class OptionsPage(QgsOptionsPageWidget):
     def _add_number(
         self, form: QFormLayout, name: str, label: str, box: QSpinBox | QDoubleSpinBox
     ) -> None:
-        box.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._numbers[name] = box
         self._row(form, f"_{name}", label, box)
 

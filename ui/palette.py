@@ -49,10 +49,7 @@ def is_dark(palette: QPalette) -> bool:
 
 def mix(colour: QColor, other: QColor, share: float) -> QColor:
     """Return `colour` with `share` (0 to 1) of `other` in it."""
-    parts = [
-        round(a + (b - a) * share)
-        for a, b in zip(colour.getRgb()[:3], other.getRgb()[:3])  # noqa: B905 (Python 3.9)
-    ]
+    parts = [round(a + (b - a) * share) for a, b in zip(colour.getRgb()[:3], other.getRgb()[:3])]
     return QColor(*parts)
 
 

@@ -7,8 +7,8 @@ from qgis.PyQt.QtCore import QEvent, QSize, Qt
 from qgis.PyQt.QtGui import QColor, QFont, QFontMetrics, QPainter, QPaintEvent, QPalette
 from qgis.PyQt.QtWidgets import QLabel, QSizePolicy, QToolButton, QWidget
 
-from .palette import em, muted
 from .number import plain_tip, soften
+from .palette import em, muted
 
 RESTYLING = (
     QEvent.Type.FontChange,
@@ -48,9 +48,7 @@ class Panel(QWidget):
             return
         self._restyling = True
         for kind in (Label, LinkButton):
-            for child in self.findChildren(
-                kind, options=Qt.FindChildOption.FindDirectChildrenOnly
-            ):
+            for child in self.findChildren(kind, options=Qt.FindChildOption.FindDirectChildrenOnly):
                 child.restyle(self.font())
         self.restyle()
         self._restyling = False

@@ -67,8 +67,8 @@ class QuestionField(QPlainTextEdit):
         """Type "@" for the user and open the list."""
         before = self.toPlainText()[: self.textCursor().position()]
         gap = " " if before and not before[-1].isspace() else ""
-        self.insertPlainText(f"{gap}@")
         self.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.insertPlainText(f"{gap}@")
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Send, recall, or leave; the open list takes its keys first."""

@@ -53,7 +53,7 @@ class StageStrip(Panel):
     @property
     def states(self) -> tuple[tuple[str, StageState], ...]:
         """Return each stage's name and state."""
-        return tuple(zip(self._names, self._states))  # noqa: B905 (Python 3.9)
+        return tuple(zip(self._names, self._states))
 
     def set_stages(self, names: tuple[str, ...]) -> None:
         """Show these stages, none of them begun."""

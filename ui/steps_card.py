@@ -39,7 +39,7 @@ class StepsCard(Card):
     def user_opened(self) -> bool:
         """Tell whether the user opened anything here."""
         opened = any(card.user_opened for card in self.cards.values())
-        return opened or self._folded and self.header.fold.opened
+        return opened or (self._folded and self.header.fold.opened)
 
     def restyle(self) -> None:
         """Set margins, and the icon of the summary line."""

@@ -305,7 +305,7 @@ class ToolCard(Card):
 
     def _show_time(self) -> None:
         seconds = monotonic() - self._since
-        if not self.bar.isVisible() and seconds >= 1:
+        if self.bar.isHidden() and seconds >= 1:
             self.bar.setRange(0, 0)
             self.bar.setVisible(True)
         done = f"{self.bar.value()}{SPACE}% · " if self.bar.maximum() else ""

@@ -158,7 +158,7 @@ class Transcript(QScrollArea):
         bottom = top + height * (1 + 2 * NEAR)
         for turn in self.turns:
             place = turn.geometry()
-            if turn is self.turns[-1] or place.bottom() >= top and place.top() <= bottom:
+            if turn is self.turns[-1] or (place.bottom() >= top and place.top() <= bottom):
                 turn.wake()
             else:
                 turn.sleep()

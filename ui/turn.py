@@ -289,6 +289,6 @@ class Turn(QWidget):
                 chip.mark_removed()
 
     def _show_undo(self) -> None:
-        if self.content is not None and self.content.row is not None:
-            if self.content.row.undo is not None:
-                self.content.row.undo.setVisible(self._last)
+        row = self.content.row if self.content is not None else None
+        if row is not None and row.undo is not None:
+            row.undo.setVisible(self._last)

@@ -46,10 +46,10 @@ class QuestionField(QPlainTextEdit):
         self.completer.setWidget(self)
         self.completer.setCompletionMode(QCompleter.CompletionMode.UnfilteredPopupCompletion)
         self.completer.activated[QModelIndex].connect(self._insert)
-        popup = self.completer.popup()
-        popup.setObjectName("GeoOlmMentions")
-        popup.setAccessibleName(self.tr("Layers and fields"))
-        popup.setItemDelegate(MentionDelegate(popup))
+        self._popup = self.completer.popup()
+        self._popup.setObjectName("GeoOlmMentions")
+        self._popup.setAccessibleName(self.tr("Layers and fields"))
+        self._popup.setItemDelegate(MentionDelegate(self))
         self.textChanged.connect(self._changed)
         self._restyle()
 
@@ -72,8 +72,7 @@ class QuestionField(QPlainTextEdit):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Send, recall, or leave; the open list takes its keys first."""
-        popup = self.completer.popup()
-        if popup.isVisible() and event.key() in TO_POPUP:
+        if self._popup.isVisible() and event.key() in TO_POPUP:
             event.ignore()
             return
         shift = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
@@ -143,16 +142,16 @@ class QuestionField(QPlainTextEdit):
         self.updateGeometry()
         before = self.toPlainText()[: self.textCursor().position()]
         typed = TYPED.search(before)
-        popup = self.completer.popup()
         rows = matching(self._known, typed.group(1)) if typed and self.hasFocus() else ()
         if not rows or rows[0].text == typed.group(1):
-            popup.hide()
+            self._popup.hide()
             return
         self._rows.show_rows(rows)
         box = self.rect()
         box.setHeight(0)
         self.completer.complete(box)
-        popup.setCurrentIndex(self._rows.index(0, 0))
+        self._popup.setFont(self.font())
+        self._popup.setCurrentIndex(self._rows.index(0, 0))
 
     def _insert(self, index: QModelIndex) -> None:
         """Replace the typed part of the mention by the chosen name."""
@@ -164,4 +163,4 @@ class QuestionField(QPlainTextEdit):
         cursor.movePosition(move, keep, len(typed.group(1)))
         cursor.insertText(f"{index.data()} ")
         self.setTextCursor(cursor)
-        self.completer.popup().hide()
+        self._popup.hide()

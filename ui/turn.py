@@ -203,7 +203,7 @@ class TurnContent(Panel):
         box.setObjectName("GeoOlmResults")
         column = QVBoxLayout(box)
         column.setContentsMargins(0, 0, 0, 0)
-        caption = self.tr("Layers made · temporary until you keep them")
+        caption = self.tr("Layers made · temporary")
         column.addWidget(Label(caption, faint=True, scale=0.92, wrap=True))
         flow = FlowLayout()
         flow.setSpacing(round(self.em * 0.5))

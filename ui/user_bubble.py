@@ -6,8 +6,8 @@ from __future__ import annotations
 import re
 from html import escape
 
-from qgis.PyQt.QtCore import QRectF, QSize, Qt
-from qgis.PyQt.QtGui import QFontMetrics, QPainter, QPaintEvent, QPen
+from qgis.PyQt.QtCore import QEvent, QRectF, QSize, Qt
+from qgis.PyQt.QtGui import QFontMetrics, QPainter, QPaintEvent, QPen, QResizeEvent
 from qgis.PyQt.QtWidgets import QHBoxLayout
 
 from .number import soften
@@ -58,7 +58,14 @@ class UserBubble(Panel):
         self._row.setContentsMargins(side, top, side, top)
         self._fit()
 
-    def resizeEvent(self, event: object) -> None:
+    def event(self, event: QEvent) -> bool:
+        """Draw the whole bubble anew when the text in it has moved."""
+        done = super().event(event)
+        if event.type() == QEvent.Type.LayoutRequest:
+            self.update()
+        return done
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
         """Keep the bubble within its share of the width."""
         super().resizeEvent(event)
         self._fit()

@@ -12,7 +12,7 @@ from qgis.PyQt.QtTest import QSignalSpy, QTest
 
 from geo_olm.tools.base import LayerProfile
 from geo_olm.ui.chat_dock import ChatDock
-from geo_olm.ui.mention import matching, mentions
+from geo_olm.ui.mention import MentionDelegate, matching, mentions
 
 Child = Callable[[str], Any]
 
@@ -40,6 +40,21 @@ def test_at_lists_the_layers_and_then_fields_that_fit(field: Any) -> None:
     QTest.keyClicks(field, "cyc")
     assert offered(field)[0] == "cycle_hire"
     assert "cycle_hire.area" in offered(field)
+
+
+def test_a_row_of_the_list_shows_count_and_crs_at_its_end(field: Any) -> None:
+    QTest.keyClicks(field, "@cyc")
+    popup = field.completer.popup()
+    assert isinstance(popup.itemDelegate(), MentionDelegate)
+    index = popup.model().index(0, 0)
+    detail = index.data(Qt.ItemDataRole.UserRole).replace("\u00a0", " ").replace("\u2060", "")
+    assert detail == "742 points · EPSG:4326"
+    box = popup.visualRect(index)
+    row = popup.viewport().grab(box).toImage()
+    ground = row.pixelColor(row.width() // 2, 1)
+    right = range(row.width() - row.width() // 4, row.width() - 4)
+    inked = [x for x in right for y in range(row.height()) if row.pixelColor(x, y) != ground]
+    assert len(inked) > 20
 
 
 def test_enter_in_the_list_inserts_the_name_and_does_not_send(dock: ChatDock, field: Any) -> None:

@@ -7,6 +7,9 @@ where it may write stand in offer and parameter.
 
 from __future__ import annotations
 
+import os
+import shutil
+import tempfile
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -26,10 +29,10 @@ from qgis.core import (
 )
 from qgis.PyQt.QtCore import Qt
 
-from .base import MendableError, Progress, ToolCancelled
+from .base import MendableError, Progress
 from .context import Context
 from .source import WGS_84, plain
-from .validity import first_invalid
+from .validity import Fault, invalid_inputs
 
 _POLL_S = 0.1
 
@@ -88,72 +91,119 @@ class _Watch:
                 return
 
 
+class _Failed(MendableError):
+    """An algorithm said that it failed."""
+
+
 def run(algorithm: str, parameters: dict[str, Any], context: Context) -> Outcome:
     """Run an algorithm and return its outputs; new layers belong to nobody yet.
 
-    Called on the worker thread (or, headless, on the main thread). Raises MendableError for
-    parameters that do not fit and invalid geometries, ToolCancelled, LastingError.
+    Inputs whose invalid geometries stop it are repaired on a copy, which is noted. Called on the
+    worker thread (or, headless, on the main thread). Raises MendableError for parameters that do
+    not fit and a failed run, ToolCancelled, LastingError.
     """
-    context.stop_if_cancelled()
-    work = _Work(find(algorithm), parameters, context)
-    context.call(work.prepare)
     try:
+        return _played(_Work(find(algorithm), parameters, context))
+    except _Failed as error:
+        faults = invalid_inputs(parameters, context)
+        if not faults:
+            raise
+        copies = {fault.source.id: _repaired(fault, context) for fault in faults}
+        replaced = {
+            name: [_id(copies, one) for one in value]
+            if isinstance(value, list)
+            else _id(copies, value)
+            for name, value in parameters.items()
+        }
+        try:
+            return _played(_Work(find(algorithm), replaced, context, tuple(copies.values())))
+        except _Failed:
+            raise MendableError(faults[0].sentence) from error
+
+
+def _id(copies: dict[str, QgsMapLayer], value: Any) -> Any:
+    return copies[value].id() if isinstance(value, str) and value in copies else value
+
+
+def _repaired(fault: Fault, context: Context) -> QgsMapLayer:
+    parameters = {"INPUT": fault.source.id, "OUTPUT": "TEMPORARY_OUTPUT"}
+    outcome = _played(_Work(find("native:fixgeometries"), parameters, context))
+    copy = outcome.layers["OUTPUT"]
+    context.call(lambda: copy.setName(fault.source.key))
+    context.note(
+        f"{fault.count} of {fault.source.features} geometries of {fault.source.key} were invalid "
+        "and repaired on a copy."
+    )
+    return copy
+
+
+def _played(work: _Work) -> Outcome:
+    """Prepare, run and finish, and leave nothing of a run that did not end well."""
+    context, outcome = work.context, None
+    try:
+        context.stop_if_cancelled()
+        context.call(work.prepare)
         with _Watch(work.feedback, context.cancelled):
             if work.main_only:
                 context.call(work.execute)
             else:
                 work.execute()
         context.stop_if_cancelled()
-        return context.call(work.finish)
+        outcome = context.call(work.finish)
+        return outcome
     except QgsProcessingException as error:
         context.stop_if_cancelled()
-        raise MendableError(work.why(str(error), context)) from error
-    except ToolCancelled:
-        context.call(work.clear)
-        raise
+        raise _Failed(work.failure(str(error))) from error
     finally:
         context.call(work.release)
+        work.tidy(keep=outcome is not None)
 
 
 class _Work:
-    """One run of one algorithm, step by step."""
+    """One run of one algorithm, step by step; `copies` are inputs that no project holds."""
 
     def __init__(
-        self, algorithm: QgsProcessingAlgorithm, parameters: dict[str, Any], context: Context
+        self,
+        algorithm: QgsProcessingAlgorithm,
+        parameters: dict[str, Any],
+        context: Context,
+        copies: tuple[QgsMapLayer, ...] = (),
     ) -> None:
         self.algorithm = algorithm
         self.parameters = parameters
+        self.context = context
         self.feedback = _Feedback(context.progress)
         self.main_only = bool(algorithm.flags() & Qgis.ProcessingAlgorithmFlag.NoThreading)
-        self._done = False
-        self._context = context
-        self._folder = context.temporary_folder / f"{context.short}_{algorithm.name()}"
-        self.processing: QgsProcessingContext
+        self.results: dict[str, Any] = {}
+        self._copies = copies
+        self._folder = Path(tempfile.mkdtemp(dir=_made(context.temporary_folder)))
+        self.processing: QgsProcessingContext | None = None
 
     def prepare(self) -> None:
         """Check the parameters and load the inputs. Main thread."""
         for value in self.parameters.values():
             for one in value if isinstance(value, list) else [value]:
                 if isinstance(one, str):
-                    self._context.refuse_removed(one)
+                    self.context.refuse_removed(one)
         self.processing = QgsProcessingContext()
-        self.processing.setProject(self._context.project)
+        self.processing.setProject(self.context.project)
         self.processing.setEllipsoid(self._ellipsoid())
         self.processing.setFeedback(self.feedback)
         self.processing.setInvalidGeometryCheck(
             QgsFeatureRequest.InvalidGeometryCheck.GeometryAbortOnInvalid
         )
-        self._context.temporary_folder.mkdir(parents=True, exist_ok=True)
-        self.processing.setTemporaryFolder(str(self._context.temporary_folder))
+        self.processing.setTemporaryFolder(str(self._folder))
+        for copy in self._copies:
+            self.processing.temporaryLayerStore().addMapLayer(copy)
         fits, message = self.algorithm.checkParameterValues(self.parameters, self.processing)
         if not fits:
             raise MendableError(f"{self.algorithm.displayName()}: {message}")
         if not self.algorithm.prepare(self.parameters, self.processing, self.feedback):
-            raise MendableError(self.why("", self._context))
+            raise _Failed(self.failure(""))
 
     def _ellipsoid(self) -> str:
         """Return the project's ellipsoid; WGS 84 where "none" would measure in degrees."""
-        project = self._context.project
+        project = self.context.project
         found = project.ellipsoid()
         if found and found != "NONE":
             return found
@@ -177,7 +227,6 @@ class _Work:
                 layers[output.name()] = layer
             elif value is not None:
                 values[output.name()] = plain(value)
-        self._done = True
         return Outcome(layers, values)
 
     def _layer(self, output: Any, value: Any) -> QgsMapLayer | None:
@@ -190,25 +239,32 @@ class _Work:
             return None
         return self.processing.takeResultLayer(layer.id())
 
-    def why(self, message: str, context: Context) -> str:
-        """Say why a run failed: an invalid geometry of an input by name, else its own words."""
-        invalid = first_invalid(self.algorithm, self.parameters, context)
-        if invalid:
-            return invalid
+    def failure(self, message: str) -> str:
+        """Say in the algorithm's own words why it failed."""
         said = message.strip() or "; ".join(self.feedback.errors[-2:]).strip()
         name = self.algorithm.displayName()
         return f"{name} failed: {said}" if said else f"{name} failed without saying why."
 
-    def clear(self) -> None:
-        """Remove what a stopped run left behind. Main thread."""
-        for value in getattr(self, "results", {}).values():
-            path = Path(value) if isinstance(value, str) and value else None
-            if path is not None and path.is_file() and self._is_temporary(path):
-                path.unlink()
-
-    def _is_temporary(self, path: Path) -> bool:
-        return self._context.temporary_folder.resolve() in path.resolve().parents
-
     def release(self) -> None:
         """Let go of the layers that were loaded for the run. Main thread."""
-        del self.processing
+        self.processing = None
+
+    def tidy(self, keep: bool) -> None:
+        """Remove an empty folder, or all files of a run that did not end well.
+
+        A destination outside the folder was new by rule, so removing it loses nothing.
+        """
+        if keep:
+            if not os.listdir(self._folder):
+                os.rmdir(self._folder)
+            return
+        shutil.rmtree(self._folder, ignore_errors=True)
+        for definition in self.algorithm.destinationParameterDefinitions():
+            text = self.parameters.get(definition.name())
+            if isinstance(text, str) and os.path.isabs(text) and os.path.isfile(text):
+                os.remove(text)
+
+
+def _made(folder: Path) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder

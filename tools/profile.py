@@ -8,11 +8,11 @@ import time
 from collections import Counter
 from typing import Any
 
-from qgis.core import QgsMapLayer, QgsUnitTypes, QgsVectorLayer
+from qgis.core import QgsCoordinateReferenceSystem, QgsMapLayer, QgsUnitTypes, QgsVectorLayer
 from qgis.PyQt.QtCore import QObject
 
 from .base import FieldProfile, LayerProfile
-from .source import LayerSource, VectorSource, field_type, plain
+from .source import LayerSource, VectorSource, crs_name, field_type, plain
 
 MOST_FEATURES = 20_000
 MOST_SECONDS = 0.3
@@ -85,11 +85,17 @@ def field_profiles(source: VectorSource) -> tuple[FieldProfile, ...]:
     )
 
 
+def _unit(crs: QgsCoordinateReferenceSystem) -> str:
+    if not crs.isValid():
+        return ""
+    return QgsUnitTypes.toString(crs.mapUnits()).replace("meter", "metre")
+
+
 def layer_profile(source: LayerSource, fields: tuple[FieldProfile, ...]) -> LayerProfile:
     """Put the profile of a layer together from its snapshot and its fields' profiles."""
     crs = source.crs
-    text = crs.authid() or crs.description() if crs.isValid() else ""
-    unit = QgsUnitTypes.toString(crs.mapUnits()) if crs.isValid() else ""
+    text = crs_name(crs)
+    unit = _unit(crs)
     if isinstance(source, VectorSource):
         return LayerProfile(
             key=source.key,

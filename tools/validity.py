@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
-from qgis.core import QgsFeature, QgsProcessingAlgorithm
+from qgis.core import QgsFeature
 
 from .context import Context
 from .source import VectorSource, plain
@@ -13,18 +14,32 @@ from .source import VectorSource, plain
 _NAME_FIELDS = ("name", "nom", "title", "label")
 
 
-def first_invalid(
-    algorithm: QgsProcessingAlgorithm, parameters: dict[str, Any], context: Context
-) -> str:
-    """Return a sentence about the first invalid geometry among the inputs, "" for none."""
-    used = {str(parameters.get(item.name())) for item in algorithm.parameterDefinitions()}
-    for source in context.sources():
-        if source.id not in used or not isinstance(source, VectorSource):
-            continue
-        for feature in source.rows(context.cancelled, geometry=True):
-            if feature.hasGeometry() and not feature.geometry().isGeosValid():
-                return _sentence(feature, source)
-    return ""
+@dataclass(frozen=True)
+class Fault:
+    """The invalid geometries of a layer: how many, and a sentence about the first."""
+
+    source: VectorSource
+    count: int
+    sentence: str
+
+
+def invalid_inputs(parameters: dict[str, Any], context: Context) -> list[Fault]:
+    """Return the faults of the layers among the parameters. Raises ToolCancelled."""
+    used: set[str] = set()
+    for value in parameters.values():
+        used.update(str(one) for one in (value if isinstance(value, list) else [value]))
+    layers = [one for one in context.sources() if one.id in used]
+    found = [_fault(one, context) for one in layers if isinstance(one, VectorSource)]
+    return [fault for fault in found if fault.count]
+
+
+def _fault(source: VectorSource, context: Context) -> Fault:
+    count, sentence = 0, ""
+    for feature in source.rows(context.cancelled, geometry=True):
+        if feature.hasGeometry() and not feature.geometry().isGeosValid():
+            count += 1
+            sentence = sentence or _sentence(feature, source)
+    return Fault(source, count, sentence)
 
 
 def _sentence(feature: QgsFeature, source: VectorSource) -> str:

@@ -166,16 +166,24 @@ def test_a_layer_without_crs_is_not_measured_b05(tmp_path: Path) -> None:
         algorithm(bench, "native:buffer", INPUT="columbus", DISTANCE=5)
 
 
-def test_an_invalid_geometry_is_named_b15(tmp_path: Path) -> None:
+def parcels() -> Any:
     rows = [
         (box(20, 20, 30, 30), "good"),
         ("POLYGON((0 0,10 10,10 0,0 10,0 0))", "bow tie"),
+        (box(40, 40, 50, 50), "fine"),
     ]
-    bench = Bench(tmp_path, layer("parcels", "Polygon", "name:string", rows))
-    with pytest.raises(MendableError) as caught:
-        algorithm(bench, "native:dissolve", INPUT="parcels")
-    assert r"Feature 2 (bow tie) of parcels is invalid" in caught.value.message
-    assert "native:fixgeometries" in caught.value.message
+    return layer("parcels", "Polygon", "name:string", rows)
+
+
+def test_an_invalid_geometry_is_repaired_on_a_copy_and_said_b15(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, parcels())
+    found = algorithm(bench, "native:dissolve", INPUT="parcels")
+    area = next(only_layer(bench, found).getFeatures()).geometry().area()
+    assert area == pytest.approx(250)
+    assert "1 of 3 geometries of parcels were invalid and repaired on a copy." in found.notes
+    source = bench.project.mapLayersByName("parcels")[0]
+    assert [one.geometry().isGeosValid() for one in source.getFeatures()] == [True, False, True]
+    assert len(bench.project.mapLayers()) == 2
 
 
 @pytest.mark.parametrize(
@@ -316,7 +324,6 @@ def test_files_are_written_in_the_output_folder_only_and_never_over_others_b40(
     for _ in range(2):
         algorithm(bench, "native:centroids", INPUT="t", OUTPUT="c.gpkg")
     assert sorted(path.name for path in output.glob("*.gpkg")) == ["c.gpkg", "c_2.gpkg"]
-    bench.project.clear()
     plain = Bench(tmp_path / "temporary", values())
     with pytest.raises(MendableError, match="leave the output out"):
         algorithm(plain, "native:centroids", INPUT="t", OUTPUT="c.gpkg")

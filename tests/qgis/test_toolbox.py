@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -30,11 +29,8 @@ def towns() -> Any:
 
 
 @pytest.fixture
-def bench(tmp_path: Path) -> Iterator[Bench]:
-    made = Bench(tmp_path / "temporary", towns())
-    yield made
-    made.toolbox.close()
-    made.project.clear()
+def bench(tmp_path: Path) -> Bench:
+    return Bench(tmp_path / "temporary", towns())
 
 
 def key_set(bench: Bench) -> list[str]:

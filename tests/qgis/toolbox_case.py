@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from qgis.core import (
     QgsCoordinateReferenceSystem,
@@ -50,9 +50,7 @@ def layer(
 
 def box(left: float, bottom: float, right: float, top: float) -> str:
     """Return a rectangle as WKT."""
-    return (
-        f"POLYGON(({left} {bottom},{right} {bottom},{right} {top},{left} {top},{left} {bottom}))"
-    )
+    return f"POLYGON(({left} {bottom},{right} {bottom},{right} {top},{left} {top},{left} {bottom}))"
 
 
 def opened(source: Path) -> QgsMapLayer:
@@ -110,6 +108,8 @@ class MainCaller(QObject):
 class Bench:
     """A toolbox over layers, called here or from a worker while this thread spins."""
 
+    opened: ClassVar[list[Bench]] = []
+
     def __init__(self, folder: Path, *layers: QgsMapLayer, output: Path | None = None) -> None:
         self.project = GuardedProject()
         self.project.setEllipsoid("EPSG:7030")
@@ -117,10 +117,14 @@ class Bench:
             self.project.addMapLayer(one)
         self.caller = MainCaller()
         self.folder = folder
-        self.toolbox = ProjectToolbox(
-            self.project, build_registry(), self.caller, folder, output
-        )
+        self.toolbox = ProjectToolbox(self.project, build_registry(), self.caller, folder, output)
         self.toolbox.begin_turn("a question")
+        self.opened.append(self)
+
+    def close(self) -> None:
+        """Let go of the project and its layers."""
+        self.toolbox.close()
+        self.project.clear()
 
     def run(self, tool: str, **arguments: Any) -> ToolResult:
         """Run one call on this thread."""
@@ -138,7 +142,9 @@ class Bench:
 
         def target() -> None:
             try:
-                outcome["result"] = self.toolbox.run(tool, arguments, lambda percent: None, cancelled)
+                outcome["result"] = self.toolbox.run(
+                    tool, arguments, lambda percent: None, cancelled
+                )
             except BaseException as error:
                 outcome["error"] = error
 

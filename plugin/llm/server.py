@@ -24,6 +24,8 @@ from .watch import never
 HOST = "127.0.0.1"
 START_S = 300.0
 MAX_THREADS = 8
+BATCH = 256
+"""Tokens read at a time: a stop takes effect between two batches."""
 
 _STEP_S = 0.1
 _ENVIRONMENT = {"LLAMA_ARG_OFFLINE": "1", "LLAMA_ARG_CACHE_RAM": "512", "LLAMA_ARG_UI": "0"}
@@ -270,6 +272,7 @@ def arguments(plan: ServerPlan, port: int) -> list[str]:
         "--port": port,
         "--ctx-size": plan.context,
         "--parallel": 1,
+        "--batch-size": BATCH,
         "--threads": threads,
     }
     return ["--jinja", *(str(word) for pair in options.items() for word in pair)]

@@ -5,10 +5,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import argument
-from .base import ToolDefinition, ToolResult
+from . import argument, wording
+from .base import MendableError, ToolDefinition, ToolResult
 from .context import Context
 from .registry import Unchecked
+
+ANSWER = "answer"
+REJECTION = "reject"
 
 
 class Answer(Unchecked):
@@ -31,10 +34,41 @@ class Answer(Unchecked):
     )
 
     def run(self, arguments: dict[str, Any], context: Context) -> ToolResult:
-        """Check that the layers named are there, and hand the answer back."""
+        """Check that layers and value come from the project or a result, and hand them back."""
         for name in arguments.get("layers", []):
             context.layer(name)
-        return ToolResult(arguments.get("text") or "The answer is confirmed next.")
+        numbers, units = {}, {}
+        if "value" in arguments:
+            numbers["value"], unit = _known(arguments["value"], context)
+            units["value"] = arguments.get("unit") or unit
+        return ToolResult(arguments["text"], id=ANSWER, numbers=numbers, units=units)
+
+
+def _known(value: Any, context: Context) -> tuple[float, str]:
+    """Return the number that a reference means, or that a result gave, and its unit."""
+    if isinstance(value, str):
+        found = context.store.number(value.strip())
+        if found is not None:
+            return found
+        try:
+            value = float(value)
+        except ValueError:
+            raise MendableError(
+                f'There is no number "{value}". {context.store.known_numbers()}'
+            ) from None
+    profiles = [context.profile(source) for source in context.sources()]
+    counts = [float(one.features) for one in profiles] + [float(len(one.bands)) for one in profiles]
+    if any(agrees(float(value), one) for one in (*context.store.told(), *counts)):
+        return float(value), ""
+    raise MendableError(f"No result gave {wording.number(value)}. {context.store.known_numbers()}")
+
+
+def agrees(said: float, known: float) -> bool:
+    """Tell whether `said` is `known`, perhaps rounded to the digits that were said."""
+    if said == known:
+        return True
+    digits = len(f"{said:.10f}".rstrip("0").partition(".")[2])
+    return round(known, digits) == said and abs(said - known) <= 0.05 * abs(known)
 
 
 class Reject(Unchecked):
@@ -49,4 +83,4 @@ class Reject(Unchecked):
 
     def run(self, arguments: dict[str, Any], context: Context) -> ToolResult:
         """Hand the reason back."""
-        return ToolResult(arguments["reason"])
+        return ToolResult(arguments["reason"], id=REJECTION)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-from qgis.core import QgsMapLayer, QgsProject, QgsRectangle
+from qgis.core import QgsApplication, QgsMapLayer, QgsProject, QgsRectangle
 
 from .base import (
     Family,
@@ -27,7 +27,7 @@ from .base import (
     ToolResult,
 )
 from .profile import Profiler
-from .registry import Registry
+from .registry import Registry, Tool
 from .source import LayerSource, RasterSource, VectorSource, snapshot
 from .spelling import bare, did_you_mean, same
 from .store import Provenance, ResultStore
@@ -197,7 +197,7 @@ class ProjectToolbox:
         cancelled: Callable[[], bool],
     ) -> ToolResult:
         """Run one call. Raises MendableError, LastingError or ToolCancelled."""
-        tool, fitting = self._registry.prepare(name, arguments)
+        tool, fitting = self._prepared(name, arguments)
         context = Context(
             project=self._project,
             call=self._call,
@@ -231,14 +231,31 @@ class ProjectToolbox:
         """Let go of the project's layers."""
         self._call(self._profiler.close)
 
+    def _prepared(self, name: str, arguments: dict[str, Any]) -> tuple[Tool, dict[str, Any]]:
+        try:
+            return self._registry.prepare(name, arguments)
+        except MendableError as error:
+            meant = "" if self._registry.has(name) else self._call(lambda: _algorithm(name))
+            if not meant:
+                raise
+            raise MendableError(
+                f'"{name}" is no tool but an algorithm: call run_algorithm with '
+                f'algorithm "{meant}" and its parameters.'
+            ) from error
+
     def _finished(self, result: ToolResult, context: Context) -> ToolResult:
         notes = tuple(dict.fromkeys([*result.notes, *context.notes]))
         joint = "\n" if "\n" in result.text else " "
         text = joint.join([result.text, *notes])
-        if not (result.numbers or result.layers or result.texts):
-            return replace(result, text=text, notes=notes)
-        self._store.take_id(context.short)
-        return replace(result, id=context.short, text=f"{context.short}: {text}", notes=notes)
+        if result.id or not (result.numbers or result.layers or result.texts):
+            finished = replace(result, text=text, notes=notes)
+        else:
+            self._store.take_id(context.short)
+            finished = replace(
+                result, id=context.short, text=f"{context.short}: {text}", notes=notes
+            )
+        self._store.keep(finished)
+        return finished
 
     def _sources(self) -> list[LayerSource]:
         return self._call(self._snapshots)
@@ -294,6 +311,16 @@ def _unique(names: list[str]) -> list[str]:
             taken.add(key)
         keys.append(key)
     return keys
+
+
+def _algorithm(name: str) -> str:
+    """Return the id of the algorithm that a wrong tool name means, "" for none."""
+    registry = QgsApplication.processingRegistry()
+    for text in (name, name.replace("_", ":", 1), name.replace(".", ":", 1)):
+        found = registry.algorithmById(text)
+        if found is not None:
+            return str(found.id())
+    return ""
 
 
 def _deleted(error: RuntimeError) -> str:

@@ -38,8 +38,8 @@ class SelectByLocation:
 
     definition = ToolDefinition(
         "select_by_location",
-        "Make a new layer of the features that are within a distance of (or intersect, lie within, "
-        "contain, touch, …) features of another layer; gives their count. Distances are metres.",
+        "Make a new layer of the features within a distance in metres of another layer's features, "
+        "or that intersect, lie within, contain or touch them; gives their count.",
         argument.arguments(
             {
                 "layer": argument.layer(Family.VECTOR.value),

@@ -44,6 +44,10 @@ class Registry:
         """Return the definitions of all tools."""
         return tuple(tool.definition for tool in self._tools.values())
 
+    def has(self, name: str) -> bool:
+        """Tell whether a tool is called `name`."""
+        return any(bare(key) == bare(name) for key in self._tools)
+
     def find(self, name: str) -> Tool:
         """Return the tool called `name`, forgiving case and marks. Raises MendableError."""
         if name in self._tools:

@@ -50,12 +50,14 @@ class Count(Unchecked):
     )
 
     def run(self, arguments: dict[str, Any], context: Context) -> ToolResult:
-        """Count by reading, so that the number is the features' and not an estimate."""
+        """Count by reading where there is a filter, or where the layer does not know."""
         source = context.vector(arguments["layer"])
         taken = chosen(arguments, source, context.cancelled)
         context.note(*taken.notes)
-        only = None if taken.expression else []
-        count = sum(1 for _ in source.rows(context.cancelled, taken.expression, only=only))
+        count = source.features
+        if taken.expression or count < 0:
+            only = None if taken.expression else []
+            count = sum(1 for _ in source.rows(context.cancelled, taken.expression, only=only))
         many = "feature" if count == 1 else "features"
         text = f"count = {count} {many} of {source.key}{where(taken)}"
         if taken.expression and source.features >= 0:
@@ -73,7 +75,7 @@ class Statistics:
         argument.arguments(
             {
                 "layer": argument.layer(*argument.FEATURES, "raster"),
-                "field": argument.field(),
+                "field": argument.field(types=["integer", "real", "text"]),
                 "statistic": argument.choice(*STATISTICS, synonyms=_SYNONYMS),
                 "band": {"anyOf": [{"type": "integer", "minimum": 1}, {"type": "string"}]},
                 "group_by": argument.field(),

@@ -5,16 +5,19 @@ from __future__ import annotations
 
 import datetime
 import json
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from qgis.core import QgsLayerTreeGroup, QgsMapLayer, QgsProject, QgsRasterLayer, QgsVectorLayer
 
-from .base import LayerReference
+from . import wording
+from .base import LayerReference, ToolResult
 from .source import GEOMETRY, crs_name
 
 GROUP = "Geo-OLM results"
+_NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?")
 _PROPERTY = "geo_olm/result"
 
 
@@ -44,6 +47,8 @@ class ResultStore:
         self._last = 0
         self._turns: list[Turn] = []
         self._shorts: dict[str, str] = {}
+        self._numbers: dict[str, tuple[float, str]] = {}
+        self._told: list[float] = []
 
     def next_id(self) -> str:
         """Return the short id that the present call gets if it makes something."""
@@ -56,6 +61,30 @@ class ResultStore:
     def order_of(self, layer_id: str) -> int:
         """Return when a layer was made, counted from 0."""
         return list(self._shorts).index(layer_id)
+
+    def keep(self, result: ToolResult) -> None:
+        """Keep the numbers of a result, so that an answer may refer to them."""
+        for key, number in result.numbers.items():
+            self._numbers[f"{result.id}.{key}"] = (number, result.units.get(key, ""))
+        self._told.extend(float(text) for text in _NUMBER.findall(result.text))
+
+    def number(self, reference: str) -> tuple[float, str] | None:
+        """Return the number and unit that "r2.count", or "r2" alone, means; None for no such."""
+        if reference in self._numbers:
+            return self._numbers[reference]
+        own = [one for key, one in self._numbers.items() if key.partition(".")[0] == reference]
+        return own[0] if own else None
+
+    def told(self) -> list[float]:
+        """Return every number that the results gave or told."""
+        return [number for number, _ in self._numbers.values()] + self._told
+
+    def known_numbers(self) -> str:
+        """Return a sentence that lists the numbers made last."""
+        last = list(self._numbers.items())[-8:]
+        if not last:
+            return "No result has a number yet: call a tool first."
+        return f"Known: {', '.join(f'{key} = {wording.number(one[0])}' for key, one in last)}."
 
     def short_of(self, layer_id: str) -> str:
         """Return the short id of a layer that a tool made, or ""."""

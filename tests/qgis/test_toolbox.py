@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from qgis.core import QgsFeature, QgsGeometry, QgsProject
+from osgeo import gdal, osr
+from qgis.core import QgsFeature, QgsGeometry, QgsProject, QgsRasterLayer
 from toolbox_case import Bench, box, layer
 
 from geo_olm.tools.base import Family, LastingError, MendableError, ToolCancelled
@@ -69,7 +70,7 @@ def test_equal_names_get_a_number_b34(tmp_path: Path) -> None:
 
 
 def test_an_unknown_layer_gives_the_closest_name(bench: Bench) -> None:
-    with pytest.raises(MendableError, match='no layer "town" in this project. Did you mean towns'):
+    with pytest.raises(MendableError, match=r'no layer "town" in this project. Did you mean towns'):
         bench.run("count", layer="town")
 
 
@@ -116,7 +117,7 @@ def test_undo_removes_the_layers_and_restores_the_style(bench: Bench) -> None:
 def test_a_layer_removed_between_turns_is_a_lasting_error(bench: Bench) -> None:
     bench.toolbox.layers()
     bench.project.removeAllMapLayers()
-    with pytest.raises(LastingError, match="towns was removed while it was in use"):
+    with pytest.raises(LastingError, match=r"towns was removed while it was in use"):
         bench.run("count", layer="towns")
 
 
@@ -229,3 +230,47 @@ def test_unsaved_edits_are_seen_and_left_alone_b37(bench: Bench) -> None:
     assert bench.run("count", layer="towns").numbers["count"] == 5
     assert live.isEditable()
     live.rollBack()
+
+
+def test_an_answer_takes_numbers_from_results_only(bench: Bench) -> None:
+    with pytest.raises(MendableError, match="call a tool first"):
+        bench.run("answer", text="About 12.", value=12.5)
+    bench.run("statistics", layer="towns", field="pop", statistic="mean")
+    by_reference = bench.run("answer", text="It is 23.3.", value="r1.mean", unit="people")
+    assert by_reference.numbers["value"] == pytest.approx(70 / 3)
+    assert by_reference.units["value"] == "people"
+    assert (by_reference.id, by_reference.text) == ("answer", "It is 23.3.")
+    assert bench.run("answer", text="It is 23.3.", value=23.3).numbers == {"value": 23.3}
+    assert bench.run("answer", text="Four.", value="4").numbers == {"value": 4}
+    with pytest.raises(MendableError, match=r"No result gave 99. Known: r1.mean = 23.33"):
+        bench.run("answer", text="99", value=99)
+    with pytest.raises(MendableError, match=r'no number "r7.count"'):
+        bench.run("answer", text="99", value="r7.count")
+    assert bench.run("count", layer="towns").id == "r2"
+
+
+@pytest.mark.parametrize("name", ["native:buffer", "native_buffer", "native.buffer"])
+def test_an_algorithm_called_as_a_tool_is_explained(bench: Bench, name: str) -> None:
+    with pytest.raises(MendableError, match='run_algorithm with algorithm "native:buffer"'):
+        bench.run(name, INPUT="towns")
+
+
+def test_a_stopped_gdal_program_leaves_no_file_b45(bench: Bench, tmp_path: Path) -> None:
+    data = gdal.GetDriverByName("GTiff").Create(str(tmp_path / "dem.tif"), 300, 300, 1)
+    data.SetGeoTransform((500000, 10, 0, 5000000, 0, -10))
+    reference = osr.SpatialReference()
+    reference.ImportFromEPSG(32632)
+    data.SetProjection(reference.ExportToWkt())
+    data = None
+    bench.project.addMapLayer(QgsRasterLayer(str(tmp_path / "dem.tif"), "dem"))
+    parameters = {"INPUT": "dem", "TARGET_CRS": "EPSG:3857", "TARGET_RESOLUTION": 0.1}
+    begun = time.monotonic()
+    result, error, _ = bench.work(
+        "run_algorithm",
+        {"algorithm": "gdal:warpreproject", "parameters": parameters},
+        lambda: time.monotonic() - begun > 1.0,
+    )
+    assert result is None
+    assert isinstance(error, ToolCancelled)
+    assert time.monotonic() - begun < 3.0
+    assert list(bench.folder.rglob("*.tif")) == []

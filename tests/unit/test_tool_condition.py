@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -16,7 +16,7 @@ class Fields:
     """A layer with one field of each kind."""
 
     layer = "towns"
-    types = {
+    types: ClassVar = {
         "name": "text",
         "pop": "integer",
         "seen": "date",
@@ -24,7 +24,7 @@ class Fields:
         "code": "text",
         'od"d': "text",
     }
-    values: dict[str, list[str] | None] = {
+    values: ClassVar[dict[str, list[str] | None]] = {
         "name": ["O'Hare", "Łódź", "Asia", "asia ", "Rio"],
         "code": ["01", "2", "n/a"],
         'od"d': None,
@@ -68,7 +68,7 @@ def test_a_text_is_matched_to_the_real_values_without_case() -> None:
 
 
 def test_an_unknown_text_gives_the_closest_values() -> None:
-    with pytest.raises(MendableError, match='towns has no name "Ria". Closest: Rio'):
+    with pytest.raises(MendableError, match=r'towns has no name "Ria". Closest: Rio'):
         one("name", "=", "Ria")
 
 
@@ -85,7 +85,7 @@ def test_a_number_compared_with_a_text_field_is_cast_and_said() -> None:
 
 
 def test_a_word_for_a_number_field_is_refused() -> None:
-    with pytest.raises(MendableError, match='pop of towns holds numbers, so it cannot be "many"'):
+    with pytest.raises(MendableError, match=r'pop of towns holds numbers, so it cannot be "many"'):
         one("pop", ">", "many")
 
 
@@ -98,7 +98,7 @@ def test_between_takes_a_list_and_a_text() -> None:
     wanted = '"pop" >= 10 AND "pop" <= 20'
     assert one("pop", "between", [10, 20]).expression == wanted
     assert one("pop", "between", "10 and 20").expression == wanted
-    with pytest.raises(MendableError, match="two values"):
+    with pytest.raises(MendableError, match=r"two values"):
         one("pop", "between", [10])
 
 
@@ -127,13 +127,13 @@ def test_conditions_are_joined_in_brackets() -> None:
 
 
 def test_a_missing_field_gives_the_closest_name() -> None:
-    with pytest.raises(MendableError, match='no field "popul". Did you mean pop'):
+    with pytest.raises(MendableError, match=r'no field "popul". Did you mean pop'):
         one("popul", ">", 5)
     assert one("POP", ">", 5).expression == '"pop" > 5'
 
 
 def test_a_condition_without_value_is_refused() -> None:
-    with pytest.raises(MendableError, match="is empty"):
+    with pytest.raises(MendableError, match=r"is empty"):
         one("pop", "=")
 
 

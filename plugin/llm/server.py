@@ -14,7 +14,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from qgis.PyQt.QtCore import QIODevice, QProcess, QProcessEnvironment
+from qgis.PyQt.QtCore import (
+    QCoreApplication,
+    QIODevice,
+    QProcess,
+    QProcessEnvironment,
+    Qt,
+)
 
 from . import process
 from .base import Cancelled, ModelError, OutOfMemory, RunCancelled
@@ -68,7 +74,7 @@ class EmbeddedServer:
     """One llama.cpp server for one plan; `folder` keeps its log and the note of its process.
 
     Any thread may start and stop it, one at a time: the process is detached and known by its
-    number only (Qt opens no window for it on Windows). It ends with this Python at the latest;
+    number only (Qt opens no window for it on Windows). It ends with this program at the latest;
     one left behind by a crash is taken over or ended by the next start.
     """
 
@@ -78,6 +84,7 @@ class EmbeddedServer:
         self._note = folder / "server.json"
         self._running: _Started | None = None
         self._owned = False
+        self._ends_with_us = False
 
     @property
     def address(self) -> str:
@@ -118,8 +125,8 @@ class EmbeddedServer:
     def stop(self) -> None:
         """End the server if this process owns it; quiet when nothing runs."""
         running, self._running = self._running, None
-        atexit.unregister(self.stop)
         if running and self._owned:
+            self._end_with_us(False)
             process.end(running.pid)
             self._note.unlink(missing_ok=True)
 
@@ -160,8 +167,24 @@ class EmbeddedServer:
                 f"{plan.program} could not be started. Choose another server program.",
                 child.errorString(),
             )
-        atexit.register(self.stop)
+        self._end_with_us(True)
         return self._noted(int(pid), port)
+
+    def _end_with_us(self, wanted: bool) -> None:
+        """Stop the server when this program ends; QGIS ends without Python's own exit calls."""
+        application = QCoreApplication.instance()
+        if wanted == self._ends_with_us:
+            return
+        self._ends_with_us = wanted
+        if wanted:
+            atexit.register(self.stop)
+            if application is not None:
+                direct = Qt.ConnectionType.DirectConnection
+                application.aboutToQuit.connect(self.stop, direct)
+        else:
+            atexit.unregister(self.stop)
+            if application is not None:
+                application.aboutToQuit.disconnect(self.stop)
 
     def _noted(self, pid: int, port: int) -> _Started:
         owner, plan = os.getpid(), self.plan
@@ -210,7 +233,7 @@ class EmbeddedServer:
     def _adopted(self, found: _Started) -> _Started:
         if not self._owned:
             return found
-        atexit.register(self.stop)
+        self._end_with_us(True)
         return self._noted(found.pid, found.port)
 
     def _answers(self, running: _Started) -> bool:

@@ -6,17 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from qgis.PyQt.QtCore import QEvent, Qt, QTimer, pyqtSignal
-from qgis.PyQt.QtGui import QKeyEvent, QPainter, QPaintEvent, QPalette, QResizeEvent
-from qgis.PyQt.QtWidgets import (
-    QDockWidget,
-    QFrame,
-    QHBoxLayout,
-    QStackedWidget,
-    QToolButton,
-    QVBoxLayout,
-    QWidget,
-)
+from qgis.PyQt.QtCore import Qt, QTimer, pyqtSignal
+from qgis.PyQt.QtWidgets import QDockWidget, QStackedWidget, QVBoxLayout, QWidget
 
 from ..plugin.agent.event import (
     AnswerDelta,
@@ -32,22 +23,18 @@ from ..plugin.agent.event import (
 )
 from .card import MessageCard
 from .composer import Composer
+from .dock_body import DockBody, Inset, Rule
+from .dock_header import DockHeader
 from .empty_page import EmptyPage
-from .icon import own_icon, theme_icon
-from .model_chip import ContextGauge, ModelChip
 from .model_view import Action, ModelCondition, ModelView
 from .outlet import Outlet
-from .palette import line
-from .panel import Panel
-from .stage_strip import StageState, StageStrip
+from .stage_strip import StageState
 from .state_shape import Shape
-from .status_line import StatusLine
 from .transcript import Transcript
 
 if TYPE_CHECKING:
     from ..tools.base import LayerProfile
 
-NARROW = 30
 STATES = {
     "loading": ModelCondition.LOADING,
     "reading": ModelCondition.READING,
@@ -61,87 +48,12 @@ ENDS = {
 }
 
 
-class Header(Panel):
-    """Model chip, gauge, new chat and options; below them stages and status."""
-
-    def __init__(self, outlet: Outlet) -> None:
-        super().__init__()
-        self.setObjectName("GeoOlmHeader")
-        self.chip = ModelChip(outlet)
-        self.gauge = ContextGauge()
-        self.new_chat = self._button("GeoOlmNewChat", self.tr("New chat"))
-        self.options = self._button("GeoOlmOptions", self.tr("Options…"))
-        self.stages = StageStrip()
-        self.status = StatusLine(outlet)
-        self._row = QHBoxLayout()
-        self._row.addWidget(self.chip)
-        self._row.addStretch(1)
-        for widget in (self.gauge, self.new_chat, self.options):
-            self._row.addWidget(widget)
-        self._column = QVBoxLayout(self)
-        self._column.addLayout(self._row)
-        self._column.addWidget(self.stages)
-        self._column.addWidget(self.status)
-        self.stages.set_stages(())
-
-    def restyle(self) -> None:
-        """Set margins and icons."""
-        unit = self.em
-        side = round(unit * 0.75)
-        self._column.setContentsMargins(side, round(unit * 0.35), side, round(unit * 0.1))
-        self._column.setSpacing(round(unit * 0.35))
-        self._row.setSpacing(round(unit * 0.3))
-        colour = self.palette().color(QPalette.ColorRole.WindowText)
-        self.new_chat.setIcon(own_icon("new_chat", colour))
-        self.options.setIcon(theme_icon("mActionOptions"))
-        for button in (self.new_chat, self.options):
-            icon = button.iconSize()
-            icon.setWidth(round(unit * 1.5))
-            icon.setHeight(round(unit * 1.5))
-            button.setIconSize(icon)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Show the gauge's ring alone in a narrow dock."""
-        super().resizeEvent(event)
-        self.gauge.set_worded(self.width() >= NARROW * self.em)
-
-    def _button(self, name: str, text: str) -> QToolButton:
-        button = QToolButton()
-        button.setObjectName(name)
-        button.setAccessibleName(text)
-        button.setToolTip(text)
-        button.setAutoRaise(True)
-        button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        return button
-
-
-class Inset(Panel):
-    """Room around the message about the model."""
-
-    def restyle(self) -> None:
-        """Set the margins of the dock."""
-        side = round(self.em * 0.75)
-        self.layout().setContentsMargins(side, round(self.em * 0.25), side, side)
-
-
-class Rule(QFrame):
-    """A line between the parts of the dock."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.setFixedHeight(1)
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        """Fill one pixel in the palette's line colour."""
-        QPainter(self).fillRect(self.rect(), line(self.palette()))
-
-
 class ChatDock(QDockWidget):
     """Header, transcript and composer. All methods are for the main thread.
 
-    `asked` says that a run is wanted; the dock shows it as running at once, so whoever cannot
-    start it calls `handle(RunFinished(...))` or `set_running(False)`. A question typed during a
-    run waits here and is asked when the run is over.
+    `asked` says that a run is wanted; the dock is in a run from then on until
+    `set_running(False)`, which must also follow when the run could not start. A question typed
+    in the meantime waits here and is asked then.
     """
 
     asked = pyqtSignal(str)
@@ -199,6 +111,18 @@ class ChatDock(QDockWidget):
         if handler is not None:
             handler(event)
 
+    def ask(self, text: str) -> None:
+        """Ask as if the user had typed it: now, or after the present run."""
+        if self._running:
+            self._queue.append(text)
+            self.header.status.show_queue(self._queue[0])
+            return
+        self.add_user_turn(text)
+        self.header.status.show_state(Shape.RUNNING, self.tr("Starting"))
+        self.header.status.start(0)
+        self.set_running(True)
+        self.asked.emit(text)
+
     def add_user_turn(self, text: str) -> None:
         """Show a question; one that is shown already and has not begun is not shown twice."""
         last = self.transcript.last
@@ -215,11 +139,14 @@ class ChatDock(QDockWidget):
         if not running:
             self.header.status.stop()
             self.header.chip.set_condition(self._model.condition, self._model.seconds)
+            last = self.transcript.last
+            if last is None or not last.finished:
+                self._show_idle()
             QTimer.singleShot(0, self._ask_next)
 
     def set_stages(self, names: tuple[str, ...]) -> None:
-        """Show the stages of the coming run."""
-        self.header.stages.set_stages(names)
+        """Show the stages of the coming run; the end itself is not one to wait for."""
+        self.header.stages.set_stages(tuple(name for name in names if name.lower() != "end"))
 
     def set_layers(self, layers: tuple[LayerProfile, ...]) -> None:
         """Take the project's layers for completion, mentions and example questions."""
@@ -256,7 +183,7 @@ class ChatDock(QDockWidget):
         self.composer.field.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _build(self) -> None:
-        self.header = Header(self._outlet)
+        self.header = DockHeader(self._outlet)
         self.transcript = Transcript(self._outlet)
         self.empty = EmptyPage(self._outlet)
         self.pages = QStackedWidget()
@@ -301,18 +228,6 @@ class ChatDock(QDockWidget):
         ):
             getattr(outlet, name).connect(getattr(self, name))
 
-    def ask(self, text: str) -> None:
-        """Ask now, or after the present run."""
-        if self._running:
-            self._queue.append(text)
-            self.header.status.show_queue(self._queue[0])
-            return
-        self.add_user_turn(text)
-        self.header.status.show_state(Shape.RUNNING, self.tr("Starting"))
-        self.header.status.start(0)
-        self.set_running(True)
-        self.asked.emit(text)
-
     def _ask_next(self) -> None:
         if self._queue and not self._running:
             text = self._queue.pop(0)
@@ -348,7 +263,7 @@ class ChatDock(QDockWidget):
         self.add_user_turn(event.question)
         self.transcript.handle(event)
         self.set_running(True)
-        self.header.stages.set_stages(event.stages)
+        self.set_stages(event.stages)
         self.header.status.start(event.max_steps)
         self.header.status.show_state(Shape.RUNNING, self.tr("Starting"))
 
@@ -383,7 +298,8 @@ class ChatDock(QDockWidget):
         }
         self.header.stages.close_run(stage)
         self.header.status.show_state(shape, words[event.status])
-        self.set_running(False)
+        self.header.status.stop()
+        self.header.chip.set_condition(self._model.condition, self._model.seconds)
 
     def _show_idle(self) -> None:
         model = self._model
@@ -428,36 +344,3 @@ class ChatDock(QDockWidget):
         self._message.pressed.connect(self._act)
         self._message_row.addWidget(self._message)
         self._message_box.setVisible(True)
-
-
-class DockBody(QWidget):
-    """The dock's content; it takes the dock's keys before QGIS's own shortcuts do."""
-
-    stop_pressed = pyqtSignal()
-    new_chat_pressed = pyqtSignal()
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.setObjectName("GeoOlmBody")
-        self._keys = {
-            Qt.Key.Key_Period: self.stop_pressed,
-            Qt.Key.Key_N: self.new_chat_pressed,
-        }
-
-    def event(self, event: QEvent) -> bool:
-        """Accept the override of our keys, so that they come as key presses."""
-        if event.type() == QEvent.Type.ShortcutOverride and self._ours(event):
-            event.accept()
-            return True
-        return bool(super().event(event))
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Stop the run or start a new chat."""
-        if self._ours(event):
-            self._keys[event.key()].emit()
-        else:
-            super().keyPressEvent(event)
-
-    def _ours(self, event: QKeyEvent) -> bool:
-        control = event.modifiers() == Qt.KeyboardModifier.ControlModifier
-        return control and event.key() in self._keys

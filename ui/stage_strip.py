@@ -76,14 +76,18 @@ class StageStrip(Panel):
                 self._states[later] = StageState.NEXT
             self._at = at
             self._states[at] = StageState.PRESENT
-        elif name.lower() == "error" and self._at >= 0:
-            self._states[self._at] = StageState.FAILED
+        elif self._at >= 0:
+            failed = name.lower() == "error"
+            self._states[self._at] = StageState.FAILED if failed else StageState.DONE
         self._tell()
 
     def close_run(self, state: StageState) -> None:
         """End the run: the present stage is done, failed or stopped."""
         if self._at >= 0:
             self._states[self._at] = state
+        if state is StageState.DONE:
+            for later in range(self._at + 1, len(self._names)):
+                self._states[later] = StageState.PASSED
         self._tell()
 
     def sizeHint(self) -> QSize:

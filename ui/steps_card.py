@@ -87,7 +87,7 @@ class StepsCard(Card):
         """Pass on how a failed call was corrected."""
         card = self.cards.get(event.call_id)
         if card is not None and card.shape is Shape.FAILED and event.text:
-            card.mend(event.text)
+            card.reflect(event.text)
 
     def close_run(self, shape: Shape, seconds: float) -> None:
         """Fold all cards into one line."""

@@ -274,15 +274,32 @@ class ToolCard(Card):
             self.set_opened(not event.ok)
         self._read()
 
-    def mend(self, text: str) -> None:
-        """Tell how the failed call was corrected."""
+    def reflect(self, text: str) -> None:
+        """Tell how the failed call was corrected, or why not.
+
+        `text` is the corrected arguments as a JSON object, or a sentence when there are none.
+        """
+        corrected = _object(text)
+        if corrected is None:
+            self._add_line(Shape.NOTE, text)
+            return
         self.mended = True
         self.header.set_note(self.tr("first try"))
+        changes = [
+            f"{label(name)}: {value_text(value)}"
+            for name, value in corrected.items()
+            if self._arguments.get(name) != value
+        ]
+        mended = self.tr("Mended: {0}, then tried again.")
+        again = self.tr("Mended: tried again in another way.")
+        self._add_line(Shape.DONE, mended.format("; ".join(changes)) if changes else again)
+
+    def _add_line(self, shape: Shape, text: str) -> None:
         row = QHBoxLayout()
-        mark = StateMark(self._outlet.clock, Shape.DONE, 1.0)
+        mark = StateMark(self._outlet.clock, shape, 1.0)
         row.addWidget(mark, 0, Qt.AlignmentFlag.AlignTop)
-        line = Label(self.tr("Mended: {0}").format(text), wrap=True)
-        line.setObjectName("GeoOlmToolCardMended")
+        line = Label(text, wrap=True)
+        line.setObjectName("GeoOlmToolCardReflection")
         row.addWidget(line, 1)
         self._lines.insertLayout(2, row)
         self.body.restyle_all()
@@ -374,3 +391,12 @@ class ToolCard(Card):
             text += f": {self._finished.error}"
         self.setAccessibleName(text)
         self.header.setAccessibleName(text)
+
+
+def _object(text: str) -> dict[str, Any] | None:
+    """Return a JSON object, or None where the text is something else."""
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) else None

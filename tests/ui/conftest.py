@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from qgis.PyQt.QtCore import QCoreApplication, QEvent
+from qgis.PyQt.QtCore import QCoreApplication, QEvent, QLocale
 from qgis.PyQt.QtGui import QColor, QPalette
 from qgis.PyQt.QtTest import QTest
 from qgis.PyQt.QtWidgets import QApplication, QWidget
@@ -43,6 +43,15 @@ def palette_of(colours: dict[QPalette.ColorRole, str]) -> QPalette:
     for role, colour in colours.items():
         palette.setColor(role, QColor(colour))
     return palette
+
+
+@pytest.fixture(autouse=True)
+def british() -> Iterator[None]:
+    """Write numbers as in Britain, whatever the machine's locale is."""
+    before = QLocale()
+    QLocale.setDefault(QLocale(QLocale.Language.English, QLocale.Country.UnitedKingdom))
+    yield
+    QLocale.setDefault(before)
 
 
 @pytest.fixture

@@ -56,6 +56,7 @@ def finish(dock: ChatDock, status: Status = Status.OK, answer: str = "There are 
     usage = Usage(2100, 800, 1300, 210)
     layers = (MADE,) if status is Status.OK else ()
     dock.handle(RunFinished(status, answer, layers=layers, usage=usage, seconds={"total": 38.2}))
+    dock.set_running(False)
 
 
 def texts(widget: QWidget) -> str:
@@ -195,14 +196,62 @@ def test_a_failed_call_stays_open_and_says_how_it_was_mended(dock: ChatDock, chi
     assert card.shape is Shape.FAILED
     assert child("GeoOlmToolCardText").text() == "The layer has no field pop."
     assert card.accessibleName() == "Count, cycle_hire, failed: The layer has no field pop."
-    dock.handle(Reflected("c1", "the field is pop_est"))
-    assert child("GeoOlmToolCardMended").text() == "Mended: the field is pop_est"
+    dock.handle(Reflected("c1", '{"layer": "cycle_hire", "field": "pop_est"}'))
+    line = child("GeoOlmToolCardReflection").text()
+    assert line == "Mended: Field: pop_est, then tried again."
     call(dock, "c2")
     finish(dock)
     assert "2 steps" in texts(child("GeoOlmStepsHeader"))
     assert "1 mended" in texts(child("GeoOlmStepsHeader"))
     assert "0:38" in texts(child("GeoOlmStepsHeader"))
     assert not any(each.isVisible() for each in dock.findChildren(ToolCard))
+
+
+def test_a_call_for_which_no_correction_was_found_is_not_called_mended(
+    dock: ChatDock, child: Child
+) -> None:
+    start(dock)
+    call(dock, "c1", error="It failed.")
+    dock.handle(Reflected("c1", "No correction was found."))
+    assert child("GeoOlmToolCardReflection").text() == "No correction was found."
+    finish(dock, Status.FAILED, "It failed.")
+    assert "1 failed" in texts(child("GeoOlmStepsHeader"))
+
+
+def test_a_waiting_question_is_not_asked_before_the_run_is_really_over(
+    dock: ChatDock, child: Child
+) -> None:
+    asked = QSignalSpy(dock.asked)
+    start(dock)
+    dock.handle(RunFinished(Status.OK, "Done."))
+    QTest.keyClicks(child("GeoOlmQuestion"), "Next?")
+    QTest.keyClick(child("GeoOlmQuestion"), Qt.Key.Key_Return)
+    QTest.qWait(30)
+    assert len(asked) == 0
+    dock.set_running(False)
+    QTest.qWait(30)
+    assert [list(each) for each in asked] == [["Next?"]]
+
+
+def test_a_run_that_could_not_start_leaves_the_dock_ready(dock: ChatDock, child: Child) -> None:
+    dock.ask("How many?")
+    assert child("GeoOlmStop").isVisible()
+    dock.set_running(False)
+    assert child("GeoOlmSend").isVisible()
+    assert child("GeoOlmStatusText").text() == "Ready"
+
+
+def test_the_end_is_no_stage_to_wait_for(dock: ChatDock) -> None:
+    dock.handle(RunStarted("Q", "m", "s", ("Init", "Map", "Answer", "End"), 12))
+    for stage in ("Init", "Answer", "End"):
+        dock.handle(StageChanged(stage))
+    finish(dock)
+    states = dock.header.stages.states
+    assert states == (
+        ("Init", StageState.DONE),
+        ("Map", StageState.PASSED),
+        ("Answer", StageState.DONE),
+    )
 
 
 def test_the_folded_steps_open_by_keyboard(dock: ChatDock, child: Child) -> None:
@@ -454,7 +503,7 @@ def test_a_thousand_messages_stay_fast_and_only_those_near_the_view_have_widgets
 def test_a_turn_that_slept_wakes_with_all_that_it_showed(dock: ChatDock) -> None:
     start(dock, "How many?")
     call(dock, "c1", error="No such field.")
-    dock.handle(Reflected("c1", "pop_est it is"))
+    dock.handle(Reflected("c1", '{"field": "pop_est"}'))
     dock.handle(AnswerDelta("There"))
     finish(dock)
     turn = dock.transcript.turns[0]

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The dock's content: it takes the dock's own keys, and draws what stands between its parts."""
+
+from __future__ import annotations
+
+from qgis.PyQt.QtCore import QEvent, Qt, pyqtSignal
+from qgis.PyQt.QtGui import QKeyEvent, QPainter, QPaintEvent
+from qgis.PyQt.QtWidgets import QFrame, QWidget
+
+from .palette import line
+from .panel import Panel
+
+
+class Inset(Panel):
+    """Room around the message about the model."""
+
+    def restyle(self) -> None:
+        """Set the margins of the dock."""
+        side = round(self.em * 0.75)
+        self.layout().setContentsMargins(side, round(self.em * 0.25), side, side)
+
+
+class Rule(QFrame):
+    """A line between the parts of the dock."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setFixedHeight(1)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Fill one pixel in the palette's line colour."""
+        QPainter(self).fillRect(self.rect(), line(self.palette()))
+
+
+class DockBody(QWidget):
+    """The dock's content; it takes the dock's keys before QGIS's own shortcuts do."""
+
+    stop_pressed = pyqtSignal()
+    new_chat_pressed = pyqtSignal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setObjectName("GeoOlmBody")
+        self._keys = {
+            Qt.Key.Key_Period: self.stop_pressed,
+            Qt.Key.Key_N: self.new_chat_pressed,
+        }
+
+    def event(self, event: QEvent) -> bool:
+        """Accept the override of our keys, so that they come as key presses."""
+        if event.type() == QEvent.Type.ShortcutOverride and self._ours(event):
+            event.accept()
+            return True
+        return bool(super().event(event))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Stop the run or start a new chat."""
+        if self._ours(event):
+            self._keys[event.key()].emit()
+        else:
+            super().keyPressEvent(event)
+
+    def _ours(self, event: QKeyEvent) -> bool:
+        control = event.modifiers() == Qt.KeyboardModifier.ControlModifier
+        return control and event.key() in self._keys

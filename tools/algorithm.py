@@ -206,10 +206,11 @@ class RunAlgorithm(Unchecked):
 
 def _title(algorithm: QgsProcessingAlgorithm, parameters: dict[str, Any], context: Context) -> str:
     """Name a result for the algorithm and its first input layer."""
-    kinds = ("source", "vector", "raster", "layer")
+    kinds = ("source", "vector", "raster", "layer", "multilayer")
     for definition in algorithm.parameterDefinitions():
         value = parameters.get(definition.name())
         if definition.type() in kinds and value:
+            value = value[0] if isinstance(value, list) else value
             return titled(f"{algorithm.displayName()} of {context.layer(value).key}")
     return algorithm.displayName()
 

@@ -6,7 +6,9 @@ Layers and the project are touched only inside `call`, which runs a function on 
 
 from __future__ import annotations
 
+import errno
 import logging
+import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -222,6 +224,9 @@ class ProjectToolbox:
             raise
         except MemoryError as error:
             raise LastingError("This machine has too little memory for that step.") from error
+        except OSError as error:
+            _LOG.exception("tool %s failed", name)
+            raise LastingError(_unwritten(error, self._temporary)) from error
         except RuntimeError as error:
             _LOG.exception("tool %s failed", name)
             raise LastingError(_deleted(error)) from error
@@ -321,6 +326,16 @@ def _algorithm(name: str) -> str:
         if found is not None:
             return str(found.id())
     return ""
+
+
+def _unwritten(error: OSError, folder: Path) -> str:
+    if error.errno == errno.ENOSPC:
+        left = shutil.disk_usage(folder).free // 1_000_000
+        return (
+            f"The disk is full: {left} MB left in the temporary folder. "
+            "The results so far are kept."
+        )
+    return f"A file could not be read or written: {error.strerror or error}."
 
 
 def _deleted(error: RuntimeError) -> str:

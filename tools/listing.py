@@ -30,7 +30,8 @@ class ListLayers(Unchecked):
         profiles = [context.profile(source) for source in context.sources()]
         if not profiles:
             return ToolResult("The project has no layers.")
-        return ToolResult(wording.lines(wording.summary(one) for one in profiles))
+        keys = [one.key for one in profiles]
+        return ToolResult(wording.lines([wording.summary(one) for one in profiles], keys))
 
 
 class LayerInfo(Unchecked):
@@ -49,12 +50,14 @@ class LayerInfo(Unchecked):
         numbers: dict[str, float] = {}
         if profile.geometry == "raster":
             numbers["bands"] = len(profile.bands)
+            names = [str(band.number) for band in profile.bands]
             details = [wording.band(band) for band in profile.bands]
         else:
             numbers["features"] = profile.features
+            names = [item.name for item in profile.fields]
             details = [wording.field(item) for item in profile.fields]
         return ToolResult(
-            wording.lines([_heading(profile), *details]),
+            wording.lines([_heading(profile), *details], [profile.key, *names]),
             numbers=numbers,
             texts={"crs": wording.crs_of(profile.crs), "geometry": profile.geometry},
         )

@@ -29,13 +29,15 @@ from .source import LayerSource, RasterSource, VectorSource
 from .spelling import bare, closest, did_you_mean, listed
 from .unit import METRES, parted
 
-_LAYERS = {"source", "vector", "raster", "layer"}
+_FIRST = {"source", "vector", "raster", "layer", "multilayer", "crs"}
+"""Types that other parameters refer to."""
 _KINDS = {
     QgsProcessing.SourceType.TypeVectorPoint: {Family.POINT},
     QgsProcessing.SourceType.TypeVectorLine: {Family.LINE},
     QgsProcessing.SourceType.TypeVectorPolygon: {Family.POLYGON},
     QgsProcessing.SourceType.TypeVectorAnyGeometry: {Family.POINT, Family.LINE, Family.POLYGON},
 }
+_RASTER = QgsProcessing.SourceType.TypeRaster
 _WORDS = {Family.POINT: "points", Family.LINE: "lines", Family.POLYGON: "polygons"}
 
 
@@ -53,6 +55,7 @@ class _Fitting:
         self._algorithm = algorithm
         self._context = context
         self._sources: dict[str, LayerSource] = {}
+        self._found: dict[str, Any] = {}
         self._definitions = {item.name(): item for item in algorithm.parameterDefinitions()}
         self._ways: dict[str, Callable[[QgsProcessingParameterDefinition, Any], Any]] = {
             "source": self._layer,
@@ -63,6 +66,7 @@ class _Fitting:
             "field": self._field,
             "enum": self._enum,
             "distance": self._distance,
+            "area": self._area,
             "number": self._number,
             "boolean": self._boolean,
             "band": self._band,
@@ -75,8 +79,8 @@ class _Fitting:
     def all(self, given: dict[str, Any]) -> dict[str, Any]:
         """Fit every parameter, layers first since others refer to them."""
         named = self._named(given)
-        found: dict[str, Any] = {}
-        order = sorted(self._definitions.values(), key=lambda item: item.type() not in _LAYERS)
+        found = self._found
+        order = sorted(self._definitions.values(), key=lambda item: item.type() not in _FIRST)
         for definition in order:
             name = definition.name()
             if definition.isDestination():
@@ -146,26 +150,37 @@ class _Fitting:
         return source.id
 
     def _check_kind(self, definition: Any, source: LayerSource) -> None:
-        name = definition.name()
-        if definition.type() == "raster" and not isinstance(source, RasterSource):
-            raise MendableError(
-                f"{name} needs a raster; {source.key} is a {source.geometry} layer."
-            )
-        if definition.type() not in ("source", "vector"):
+        if definition.type() == "raster":
+            self._check_kinds(definition.name(), [_RASTER], source)
+        elif definition.type() in ("source", "vector"):
+            kinds = definition.dataTypes() or [QgsProcessing.SourceType.TypeVector]
+            self._check_kinds(definition.name(), kinds, source)
+
+    def _check_kinds(self, name: str, kinds: list[Any], source: LayerSource) -> None:
+        """Refuse a layer of another kind than those wanted; Processing may take it silently."""
+        if _RASTER in kinds:
+            if not isinstance(source, RasterSource):
+                raise MendableError(
+                    f"{name} needs a raster; {source.key} is a {source.geometry} layer."
+                )
+            return
+        if not set(kinds) & (set(_KINDS) | {QgsProcessing.SourceType.TypeVector}):
             return
         if not isinstance(source, VectorSource):
             raise MendableError(f"{name} needs a vector layer; {source.key} is a raster.")
         wanted: set[Family] = set()
-        for kind in definition.dataTypes():
+        for kind in kinds:
             wanted |= _KINDS.get(kind, set(Family))
-        if wanted and source.family not in wanted and source.family is not Family.VECTOR:
+        if source.family not in wanted and source.family is not Family.VECTOR:
             words = " or ".join(_WORDS[one] for one in _WORDS if one in wanted)
             raise MendableError(f"{name} needs {words}; {source.key} is a {source.geometry} layer.")
 
-    def _layers(self, definition: QgsProcessingParameterDefinition, value: Any) -> list[str]:
+    def _layers(self, definition: Any, value: Any) -> list[str]:
         names = _decoded(value)
         names = names if isinstance(names, list) else [names]
         found = [self._context.layer(str(name)) for name in names]
+        for source in found:
+            self._check_kinds(definition.name(), [definition.layerType()], source)
         if found:
             self._sources[definition.name()] = found[0]
         return [source.id for source in found]
@@ -218,8 +233,10 @@ class _Fitting:
             (float(value), "") if _is_number(value) else parted(str(value), definition.name())
         )
         source = self._parent(definition.parentParameterName())
-        if source is None or number == 0:
-            return number * METRES[unit] if unit else number
+        if source is None:
+            return self._in_units_of(self._crs_of(definition), number, unit, value)
+        if number == 0:
+            return number
         needs_crs(source, f"{definition.name()} has no unit")
         if source.crs.isGeographic():
             raise MendableError(
@@ -229,11 +246,36 @@ class _Fitting:
             )
         if isinstance(source, VectorSource) and source.family is Family.POINT and number < 0:
             raise MendableError("A negative distance on points leaves nothing.")
-        if unit:
-            to_layer = QgsUnitTypes.fromUnitToUnitFactor(
-                QgsUnitTypes.DistanceUnit.DistanceMeters, source.crs.mapUnits()
+        return self._in_units_of(source.crs, number, unit, value)
+
+    def _crs_of(self, definition: Any) -> QgsCoordinateReferenceSystem:
+        """Return the CRS that another parameter gives, as grids have it."""
+        given = self._found.get(definition.parentParameterName(), "")
+        return QgsCoordinateReferenceSystem(given if isinstance(given, str) else "")
+
+    def _in_units_of(
+        self, crs: QgsCoordinateReferenceSystem, number: float, unit: str, value: Any
+    ) -> float:
+        """Return a distance in the units of a CRS; without a unit it is in them already."""
+        if not unit:
+            return number
+        if crs.isValid() and crs.isGeographic():
+            raise MendableError(
+                f"The distance {value} cannot be in metres: the CRS {crs.authid()} is in degrees."
             )
-            number *= METRES[unit] * to_layer
+        metres = QgsUnitTypes.DistanceUnit.DistanceMeters
+        scale = QgsUnitTypes.fromUnitToUnitFactor(metres, crs.mapUnits()) if crs.isValid() else 1
+        return number * METRES[unit] * scale
+
+    def _area(self, definition: Any, value: Any) -> Any:
+        number = self._number(definition, value)
+        source = self._parent(definition.parentParameterName())
+        if number and source is not None and source.crs.isGeographic():
+            raise MendableError(
+                f"The area {value} would be in square degrees: {source.key} is in "
+                f"{source.crs.authid()}. Run native:reprojectlayer to a metric CRS first, such as "
+                f"{self._metric(source)}."
+            )
         return number
 
     def _metric(self, source: LayerSource) -> str:
@@ -291,7 +333,7 @@ class _Fitting:
             return text
         for source in self._context.sources():
             if source.key == text and source.crs.isValid():
-                return source.crs
+                return source.crs.authid() or source.crs.toWkt()
         raise MendableError(
             f'{definition.name()} cannot be "{value}". Write a code such as EPSG:3857.'
         )

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from .base import BandProfile, FieldProfile, LayerProfile, LayerReference
@@ -79,7 +79,8 @@ def summary(profile: LayerProfile) -> str:
 
 def field(profile: FieldProfile) -> str:
     """Describe a field in one line: type, range or samples, empty ones."""
-    parts = [f"{profile.name} ({profile.type})"]
+    alias = f", {value(profile.alias)}" if profile.alias else ""
+    parts = [f"{profile.name} ({profile.type}{alias})"]
     if profile.minimum and profile.distinct != 1:
         parts.append(f"{profile.minimum} to {profile.maximum}")
     elif profile.samples:
@@ -107,6 +108,18 @@ def counted(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
-def lines(items: Iterable[str]) -> str:
-    """Join lines, capped."""
-    return capped("\n".join(items))
+def lines(items: Sequence[str], names: Sequence[str] = ()) -> str:
+    """Join lines up to the cap; of those that do not fit only the `names` are listed."""
+    total, fitting = 0, len(items)
+    most = MOST_CHARACTERS - (300 if names else 0)
+    for place, item in enumerate(items):
+        total += len(item) + 1
+        if total > most:
+            fitting = place
+            break
+    if fitting == len(items):
+        return "\n".join(items)
+    rest = f"… and {len(items) - fitting} more"
+    if names:
+        rest += f": {', '.join(names[fitting:])}"
+    return "\n".join([*items[:fitting], capped(rest, 400)])

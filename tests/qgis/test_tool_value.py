@@ -398,3 +398,79 @@ def test_an_empty_result_is_said(tmp_path: Path) -> None:
     found = bench.run("filter", layer="t", conditions=[{"field": "n", "op": ">", "value": 99}])
     assert found.numbers["count"] == 0
     assert "No feature of t meets the conditions." in found.text
+
+
+def test_a_heat_map_radius_in_degrees_is_refused_b12(tmp_path: Path) -> None:
+    rows = [("POINT(10 60)", 1), ("POINT(10.001 60)", 3), ("POINT(10.01 60.01)", 1)]
+    bench = Bench(tmp_path, layer("quakes", "Point", "m:integer", rows, DEGREES))
+    name = "heatmapkerneldensityestimation"
+    with pytest.raises(MendableError, match="The distance 500 would be in degrees"):
+        algorithm(bench, name, INPUT="quakes", RADIUS=500, PIXEL_SIZE=100)
+    moved = algorithm(bench, "native:reprojectlayer", INPUT="quakes", TARGET_CRS="EPSG:32632")
+    found = algorithm(bench, name, INPUT=moved.id, RADIUS="500 m", PIXEL_SIZE=100)
+    maximum = bench.run("statistics", layer=found.id, statistic="max").numbers["max"]
+    assert maximum == pytest.approx(1.94, abs=0.01)
+
+
+def test_an_area_in_degrees_is_refused(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, layer("b", "Polygon", "a:integer", [(box(3, 0, 4, 1), 1)], DEGREES))
+    with pytest.raises(MendableError, match="The area 100 would be in square degrees"):
+        algorithm(bench, "native:deleteholes", INPUT="b", MIN_AREA=100)
+
+
+def test_a_grid_is_spaced_in_the_units_of_its_crs(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, values())
+    grid = {"TYPE": "Rectangle (Polygon)", "HSPACING": "1 km", "VSPACING": "1 km"}
+    found = algorithm(
+        bench, "native:creategrid", EXTENT="0,3000,0,2000 [EPSG:32632]", CRS="EPSG:32632", **grid
+    )
+    assert found.numbers["count"] == 6
+    with pytest.raises(MendableError, match="EPSG:4326 is in degrees"):
+        algorithm(bench, "native:creategrid", EXTENT="0,3,0,2", CRS=DEGREES, **grid)
+
+
+def test_a_raster_is_not_taken_for_features_nor_features_for_a_raster(tmp_path: Path) -> None:
+    bench = Bench(tmp_path / "temporary", values(), raster(tmp_path, "dem", [[1, 2], [3, 4]]))
+    with pytest.raises(MendableError, match="INPUT needs a vector layer; dem is a raster"):
+        algorithm(bench, "native:centroids", INPUT="dem")
+    with pytest.raises(MendableError, match="INPUT needs a raster; t is a point layer"):
+        algorithm(bench, "native:slope", INPUT="t")
+    with pytest.raises(MendableError, match="LAYERS needs a raster; t is a point layer"):
+        algorithm(bench, "native:rastercalc", LAYERS=["t"], EXPRESSION='"t@1"')
+    with pytest.raises(MendableError, match="dem is a raster"):
+        bench.run("count", layer="dem")
+    with pytest.raises(MendableError, match="dem has no band 3; it has bands 1 to 1"):
+        algorithm(bench, "native:rasterlayerstatistics", INPUT="dem", BAND=3)
+
+
+def test_a_raster_calculation_counts_the_cells(tmp_path: Path) -> None:
+    bench = Bench(tmp_path / "temporary", raster(tmp_path, "dem", [[1, 2], [3, 4]]))
+    found = algorithm(bench, "native:rastercalc", LAYERS=["dem"], EXPRESSION='"dem@1" * 2')
+    assert found.layers[0].name == "Raster calculator of dem"
+    assert bench.run("statistics", layer=found.id).numbers["sum"] == 20
+
+
+def test_a_wide_layer_lists_every_field_by_name(tmp_path: Path) -> None:
+    fields = " ".join(f"field_number_{place}:string" for place in range(60))
+    wide = layer("wide", "Point", fields, [("POINT(0 0)", *["some text"] * 60)])
+    text = Bench(tmp_path, wide).run("layer_info", layer="wide").text
+    assert len(text) < 2000
+    assert "field_number_0 (text)" in text
+    assert "… and" in text
+
+
+def test_an_expression_in_any_parameter_stays_inside_the_project(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, values())
+    aggregates = [
+        {
+            "aggregate": "first_value",
+            "delimiter": ",",
+            "input": "env('HOME')",
+            "length": 0,
+            "name": "x",
+            "precision": 0,
+            "type": 10,
+        }
+    ]
+    with pytest.raises(MendableError, match="reads outside the project"):
+        algorithm(bench, "native:aggregate", INPUT="t", GROUP_BY="NULL", AGGREGATES=aggregates)

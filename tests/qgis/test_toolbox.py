@@ -274,3 +274,16 @@ def test_a_stopped_gdal_program_leaves_no_file_b45(bench: Bench, tmp_path: Path)
     assert isinstance(error, ToolCancelled)
     assert time.monotonic() - begun < 3.0
     assert list(bench.folder.rglob("*.tif")) == []
+
+
+def test_a_large_layer_is_sampled_and_the_rest_is_unknown(tmp_path: Path) -> None:
+    rows = [(f"POINT({number} 0)", number, "a") for number in range(30_000)]
+    bench = Bench(tmp_path, layer("large", "Point", "n:integer k:string", rows))
+    begun = time.monotonic()
+    profile = bench.toolbox.layers()[0]
+    assert time.monotonic() - begun < 2.0
+    assert profile.features == 30_000
+    number, kind = profile.fields
+    assert (number.distinct, number.empty, number.maximum) == (None, None, "")
+    assert kind.samples == ("a",)
+    assert bench.run("count", layer="large").numbers["count"] == 30_000

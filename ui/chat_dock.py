@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from qgis.gui import QgsDockWidget
 from qgis.PyQt.QtCore import Qt, QTimer, pyqtSignal
-from qgis.PyQt.QtWidgets import QDockWidget, QStackedWidget, QVBoxLayout, QWidget
+from qgis.PyQt.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from ..plugin.agent.event import (
     AnswerDelta,
@@ -48,7 +49,7 @@ ENDS = {
 }
 
 
-class ChatDock(QDockWidget):
+class ChatDock(QgsDockWidget):
     """Header, transcript and composer. All methods are for the main thread.
 
     `asked` says that a run is wanted; the dock is in a run from then on until

@@ -100,8 +100,8 @@ class Context:
         if len(exact) == 1:
             return exact[0]
         if len(exact) > 1:
-            keys = " or ".join(one.key for one in exact)
-            raise MendableError(f'"{text}" fits several layers: say {keys}.')
+            several = " or ".join(one.key for one in exact)
+            raise MendableError(f'"{text}" fits several layers: say {several}.')
         self.refuse_removed(text)
         keys = [one.key for one in found]
         raise MendableError(

@@ -8,25 +8,26 @@ import math
 from collections.abc import Iterator
 
 from qgis.core import (
+    Qgis,
     QgsCoordinateReferenceSystem,
     QgsCoordinateTransform,
     QgsCoordinateTransformContext,
     QgsCsException,
     QgsGeometry,
+    QgsPoint,
     QgsPointXY,
     QgsRectangle,
-    QgsUnitTypes,
 )
 
 from .base import MendableError
-from .source import VectorSource
+from .source import LayerSource
 
 _STRETCH = 0.002
 _CELL_DEGREES = 2.0
 _METRES_PER_DEGREE = 110_574.0
 
 
-def needs_crs(source: VectorSource, what: str) -> None:
+def needs_crs(source: LayerSource, what: str) -> None:
     """Refuse a layer without CRS. Raises MendableError."""
     if not source.crs.isValid():
         raise MendableError(
@@ -39,16 +40,14 @@ def is_true_metric(crs: QgsCoordinateReferenceSystem, centre: QgsPointXY) -> boo
     """Tell whether a CRS is in metres and stretches by less than 0.2 % at `centre` (in it)."""
     if not crs.isValid() or crs.isGeographic():
         return False
-    if crs.mapUnits() != QgsUnitTypes.DistanceUnit.DistanceMeters:
+    if crs.mapUnits() != Qgis.DistanceUnit.Meters:
         return False
     factors = crs.factors(_geographic(crs, centre))
     scales = (factors.meridionalScale(), factors.parallelScale())
     return factors.isValid() and all(abs(scale - 1) <= _STRETCH for scale in scales)
 
 
-def _geographic(crs: QgsCoordinateReferenceSystem, point: QgsPointXY) -> object:
-    from qgis.core import QgsPoint
-
+def _geographic(crs: QgsCoordinateReferenceSystem, point: QgsPointXY) -> QgsPoint:
     return QgsPoint(transform(crs, _lon_lat()).transform(point))
 
 
@@ -133,7 +132,7 @@ class Ground:
     ) -> float:
         """Return the distance in metres from a prepared geometry to another of the CRS."""
         geometry, way = near
-        return geometry.distance(other if way is None else moved(other, way))
+        return float(geometry.distance(other if way is None else moved(other, way)))
 
 
 def _wrapped(west: float, east: float) -> Iterator[tuple[float, float]]:

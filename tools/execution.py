@@ -19,7 +19,6 @@ from typing import Any
 from qgis.core import (
     Qgis,
     QgsApplication,
-    QgsFeatureRequest,
     QgsMapLayer,
     QgsProcessingAlgorithm,
     QgsProcessingContext,
@@ -177,7 +176,7 @@ class _Work:
         self.results: dict[str, Any] = {}
         self._copies = copies
         self._folder = Path(tempfile.mkdtemp(dir=_made(context.temporary_folder)))
-        self.processing: QgsProcessingContext | None = None
+        self.processing: Any = None
 
     def prepare(self) -> None:
         """Check the parameters and load the inputs. Main thread."""
@@ -189,9 +188,7 @@ class _Work:
         self.processing.setProject(self.context.project)
         self.processing.setEllipsoid(self._ellipsoid())
         self.processing.setFeedback(self.feedback)
-        self.processing.setInvalidGeometryCheck(
-            QgsFeatureRequest.InvalidGeometryCheck.GeometryAbortOnInvalid
-        )
+        self.processing.setInvalidGeometryCheck(Qgis.InvalidGeometryCheck.AbortOnInvalid)
         self.processing.setTemporaryFolder(str(self._folder))
         for copy in self._copies:
             self.processing.temporaryLayerStore().addMapLayer(copy)
@@ -208,6 +205,7 @@ class _Work:
         if found and found != "NONE":
             return found
         layers = [project.mapLayer(str(value)) for value in self.parameters.values()]
+        layers.extend(self._copies)
         degrees = any(layer is not None and layer.crs().isGeographic() for layer in layers)
         return WGS_84 if degrees or not project.crs().isValid() else "NONE"
 

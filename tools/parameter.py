@@ -12,7 +12,6 @@ from typing import Any
 from qgis.core import (
     Qgis,
     QgsCoordinateReferenceSystem,
-    QgsProcessing,
     QgsProcessingAlgorithm,
     QgsProcessingParameterDefinition,
     QgsUnitTypes,
@@ -32,12 +31,12 @@ from .unit import METRES, parted
 _FIRST = {"source", "vector", "raster", "layer", "multilayer", "crs"}
 """Types that other parameters refer to."""
 _KINDS = {
-    QgsProcessing.SourceType.TypeVectorPoint: {Family.POINT},
-    QgsProcessing.SourceType.TypeVectorLine: {Family.LINE},
-    QgsProcessing.SourceType.TypeVectorPolygon: {Family.POLYGON},
-    QgsProcessing.SourceType.TypeVectorAnyGeometry: {Family.POINT, Family.LINE, Family.POLYGON},
+    Qgis.ProcessingSourceType.VectorPoint: {Family.POINT},
+    Qgis.ProcessingSourceType.VectorLine: {Family.LINE},
+    Qgis.ProcessingSourceType.VectorPolygon: {Family.POLYGON},
+    Qgis.ProcessingSourceType.VectorAnyGeometry: {Family.POINT, Family.LINE, Family.POLYGON},
 }
-_RASTER = QgsProcessing.SourceType.TypeRaster
+_RASTER = Qgis.ProcessingSourceType.Raster
 _WORDS = {Family.POINT: "points", Family.LINE: "lines", Family.POLYGON: "polygons"}
 
 
@@ -153,7 +152,7 @@ class _Fitting:
         if definition.type() == "raster":
             self._check_kinds(definition.name(), [_RASTER], source)
         elif definition.type() in ("source", "vector"):
-            kinds = definition.dataTypes() or [QgsProcessing.SourceType.TypeVector]
+            kinds = definition.dataTypes() or [Qgis.ProcessingSourceType.Vector]
             self._check_kinds(definition.name(), kinds, source)
 
     def _check_kinds(self, name: str, kinds: list[Any], source: LayerSource) -> None:
@@ -164,7 +163,7 @@ class _Fitting:
                     f"{name} needs a raster; {source.key} is a {source.geometry} layer."
                 )
             return
-        if not set(kinds) & (set(_KINDS) | {QgsProcessing.SourceType.TypeVector}):
+        if not set(kinds) & (set(_KINDS) | {Qgis.ProcessingSourceType.Vector}):
             return
         if not isinstance(source, VectorSource):
             raise MendableError(f"{name} needs a vector layer; {source.key} is a raster.")
@@ -263,7 +262,7 @@ class _Fitting:
             raise MendableError(
                 f"The distance {value} cannot be in metres: the CRS {crs.authid()} is in degrees."
             )
-        metres = QgsUnitTypes.DistanceUnit.DistanceMeters
+        metres = Qgis.DistanceUnit.Meters
         scale = QgsUnitTypes.fromUnitToUnitFactor(metres, crs.mapUnits()) if crs.isValid() else 1
         return number * METRES[unit] * scale
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Union
 
 from qgis.core import (
+    Qgis,
     QgsCoordinateReferenceSystem,
     QgsDistanceArea,
     QgsExpressionContext,
@@ -34,11 +35,11 @@ from qgis.PyQt.QtCore import QDate, QDateTime, QMetaType, Qt, QTime
 from .base import BandProfile, Family, ToolCancelled
 
 GEOMETRY = {
-    QgsWkbTypes.GeometryType.PointGeometry: (Family.POINT, "point"),
-    QgsWkbTypes.GeometryType.LineGeometry: (Family.LINE, "line"),
-    QgsWkbTypes.GeometryType.PolygonGeometry: (Family.POLYGON, "polygon"),
-    QgsWkbTypes.GeometryType.NullGeometry: (Family.TABLE, "table"),
-    QgsWkbTypes.GeometryType.UnknownGeometry: (Family.VECTOR, "mixed"),
+    Qgis.GeometryType.Point: (Family.POINT, "point"),
+    Qgis.GeometryType.Line: (Family.LINE, "line"),
+    Qgis.GeometryType.Polygon: (Family.POLYGON, "polygon"),
+    Qgis.GeometryType.Null: (Family.TABLE, "table"),
+    Qgis.GeometryType.Unknown: (Family.VECTOR, "mixed"),
 }
 WGS_84 = "EPSG:7030"
 _TYPES = {
@@ -103,7 +104,7 @@ class VectorSource:
     reader: QgsVectorLayerFeatureSource
     context: QgsExpressionContext
     measurer: QgsDistanceArea
-    wkb: QgsWkbTypes.Type
+    wkb: Qgis.WkbType
     source: str
 
     def names(self) -> list[str]:
@@ -116,11 +117,11 @@ class VectorSource:
 
     def has_z(self) -> bool:
         """Tell whether the geometries carry a height."""
-        return QgsWkbTypes.hasZ(self.wkb)
+        return bool(QgsWkbTypes.hasZ(self.wkb))
 
     def in_degrees(self) -> bool:
         """Tell whether the coordinates are degrees."""
-        return self.crs.isValid() and self.crs.isGeographic()
+        return bool(self.crs.isValid() and self.crs.isGeographic())
 
     def rows(
         self,
@@ -140,7 +141,7 @@ class VectorSource:
             request.setFilterExpression(expression)
             request.setExpressionContext(self.context)
         elif not geometry:
-            request.setFlags(QgsFeatureRequest.Flag.NoGeometry)
+            request.setFlags(Qgis.FeatureRequestFlag.NoGeometry)
         for number, feature in enumerate(self.reader.getFeatures(request)):
             if number % _CHECK_EVERY == 0 and cancelled():
                 raise ToolCancelled()

@@ -56,7 +56,7 @@ class Count(Unchecked):
         context.note(*taken.notes)
         count = source.features
         if taken.expression or count < 0:
-            only = None if taken.expression else []
+            only: list[str] | None = None if taken.expression else []
             count = sum(1 for _ in source.rows(context.cancelled, taken.expression, only=only))
         many = "feature" if count == 1 else "features"
         text = f"count = {count} {many} of {source.key}{where(taken)}"

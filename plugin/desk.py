@@ -107,7 +107,7 @@ class Desk(QObject):
 
     def _connect(self) -> None:
         dock, session = self._dock, self.session
-        session.event.connect(self._show)
+        session.told.connect(self._show)
         session.running.connect(dock.set_running)
         session.running.connect(self._ran)
         dock.asked.connect(self.ask)
@@ -134,7 +134,7 @@ class Desk(QObject):
     ) -> None:
         task = RunTask(title, work)
         self._tasks.add(task)
-        task.event.connect(show)
+        task.told.connect(show)
         task.ended.connect(lambda _error: self._tasks.discard(task))
         start(task)
 

@@ -159,6 +159,6 @@ class GeoOlmPlugin:
         self._checks.add(task)
         alive = [page]
         page.destroyed.connect(lambda *_: alive.clear())
-        task.event.connect(lambda found: alive and page.show_check(*found))
+        task.told.connect(lambda found: alive and page.show_check(*found))
         task.ended.connect(lambda _error: self._checks.discard(task))
         start(task)

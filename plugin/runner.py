@@ -72,10 +72,10 @@ Work = Callable[[Callable[[object], None], Callable[[], bool]], None]
 
 
 class RunTask(QgsTask):
-    """A run in QGIS's task manager. Events reach `event` on the main thread, in order, and
+    """A run in QGIS's task manager. Events reach `told` on the main thread, in order, and
     `ended` comes after the last one, with the error of the work or None."""
 
-    event = pyqtSignal(object)
+    told = pyqtSignal(object)
     ended = pyqtSignal(object)
 
     def __init__(self, title: str, work: Work) -> None:
@@ -86,7 +86,7 @@ class RunTask(QgsTask):
     def run(self) -> bool:
         """Do the work on the task's thread."""
         try:
-            self._work(self.event.emit, self.isCanceled)
+            self._work(self.told.emit, self.isCanceled)
         except BaseException as error:
             _LOG.exception("the run stopped")
             self._error = error

@@ -69,9 +69,9 @@ def make_agent(toolbox: ProjectToolbox, speaker: Speaker, settings: Settings) ->
 
 
 class Session(QObject):
-    """One chat; lives on the main thread. `event` carries the agent's events in order."""
+    """One chat; lives on the main thread. `told` carries the agent's events in order."""
 
-    event = pyqtSignal(object)
+    told = pyqtSignal(object)
     running = pyqtSignal(bool)
     finished = pyqtSignal(dict)
 
@@ -107,7 +107,7 @@ class Session(QObject):
         self._recorder = Recorder(question)
         title = self.tr("Geo-OLM: {}").format(question.replace("\n", " ")[:80])
         task = RunTask(title, lambda emit, cancelled: self._work(question, emit, cancelled))
-        task.event.connect(self._pass_on)
+        task.told.connect(self._pass_on)
         task.ended.connect(self._end)
         self._task = task
         self.running.emit(True)
@@ -153,7 +153,7 @@ class Session(QObject):
 
     def _pass_on(self, event: Event) -> None:
         self._recorder.note(event)
-        self.event.emit(event)
+        self.told.emit(event)
 
     def _end(self, error: BaseException | None) -> None:
         self._task = None
@@ -203,7 +203,7 @@ def answer_question(
     try:
         if on_main_thread():
             task = RunTask("Geo-OLM", work)
-            task.event.connect(note)
+            task.told.connect(note)
             wait(task, cancelled)
         else:
             work(note, cancelled)

@@ -12,7 +12,7 @@ import json
 import re
 from collections.abc import Iterator
 from enum import Enum
-from typing import Any
+from typing import Any, Union
 
 from ...tools.base import ToolDefinition
 from ..agent.message import Message, Role, ToolCall
@@ -153,6 +153,7 @@ class ModelSpeaker:
         message = Message(Role.ASSISTANT, reply.text)
         if whole is not None and _is_held(whole, choice):
             said = {name: whole[name] for name in choice.said if name in whole}
+            message = Message(Role.ASSISTANT, json.dumps(whole, ensure_ascii=False))
             return Spoken(reply, said, _held_call(whole), message)
         if reply.finish is Finish.LENGTH and whole is None and "{" in reply.text:
             return Spoken(reply, {}, (), message, malformed="the reply was cut")

@@ -10,7 +10,6 @@ OLLAMA_PORT = 11434
 OLLAMA_DEFAULT = f"http://127.0.0.1:{OLLAMA_PORT}"
 
 _ENDPOINTS = ("/chat/completions", "/completions", "/models", "/embeddings")
-_ANY_HOST = {"localhost": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}  # nosec B104
 
 
 def ollama_root(text: str) -> str:
@@ -26,7 +25,7 @@ def ollama_root(text: str) -> str:
             path = ""
         elif ending + "/" in path + "/":
             path = path[: (path + "/").index(ending + "/")]
-    default = None if parts.scheme == "https" or "://" in text and parts.port else OLLAMA_PORT
+    default = None if parts.scheme == "https" else OLLAMA_PORT
     return f"{parts.scheme}://{_place(parts, default)}{path}"
 
 
@@ -73,8 +72,20 @@ def _split(text: str) -> SplitResult:
 
 
 def _place(parts: SplitResult, default_port: int | None) -> str:
-    host = parts.hostname or ""
-    host = _ANY_HOST.get(host, host)
+    host = _reachable(parts.hostname or "")
     host = f"[{host}]" if ":" in host else host
     port = parts.port or default_port
     return f"{host}:{port}" if port else host
+
+
+def _reachable(host: str) -> str:
+    """Return this machine's own address for names that mean it; others stay."""
+    if host == "localhost":
+        return "127.0.0.1"
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return host
+    if not address.is_unspecified:
+        return host
+    return "127.0.0.1" if address.version == 4 else "::1"

@@ -129,7 +129,7 @@ class OllamaModel:
     def close(self) -> None:
         """Let go of connections; the model can be used again afterwards."""
         if self._made is not None:
-            self._made.close()
+            self._made.close()  # type: ignore[no-untyped-call]
             self._made = None
 
     def _once(self, card: ModelCard, request: ChatRequest) -> Streaming:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import stat
@@ -12,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
 from geo_olm.plugin.llm import process
 from geo_olm.plugin.llm.base import BrokenModelFile, ModelError, OutOfMemory, RunCancelled
 from geo_olm.plugin.llm.server import EmbeddedServer, ServerKeeper, ServerPlan, arguments
@@ -41,7 +43,7 @@ HTTPServer(("127.0.0.1", port), Handler).serve_forever()
 
 def tiny_model(folder: Path) -> Path:
     """Write the smallest file that passes for a whole model."""
-    text = "a".encode()
+    text = b"a"
     head = b"GGUF" + (3).to_bytes(4, "little") + (1).to_bytes(8, "little") + bytes(8)
     head += (1).to_bytes(8, "little") + text + (1).to_bytes(4, "little")
     head += (8).to_bytes(8, "little") + bytes(4) + bytes(8)
@@ -132,10 +134,9 @@ def test_a_server_that_will_not_end_is_killed(bench: Bench) -> None:
 
 def test_a_stop_while_loading_leaves_nothing(bench: Bench) -> None:
     server = bench.server(bench.program(delay=60))
-    seen: list[float] = []
+    asked = itertools.count()
     with pytest.raises(RunCancelled):
-        for waited in server.starting(lambda: len(seen) > 3):
-            seen.append(waited)
+        list(server.starting(lambda: next(asked) > 3))
     assert server.pid == 0
     assert not (bench.folder / "run" / "server.json").exists()
 
@@ -225,7 +226,7 @@ def test_a_server_that_ends_at_once_says_why(
 def test_a_broken_file_starts_nothing(bench: Bench) -> None:
     bench.model.write_bytes(b"GGUF")
     server = bench.server(bench.program())
-    with pytest.raises(BrokenModelFile, match="tiny model.gguf is not a complete model file"):
+    with pytest.raises(BrokenModelFile, match=r"tiny model\.gguf is not a complete model file"):
         server.start()
     assert not server.log.exists()
 

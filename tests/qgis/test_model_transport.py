@@ -7,11 +7,15 @@ import time
 from collections.abc import Callable, Iterator
 
 import pytest
-from fake_ollama import FakeOllama
+from fake_ollama import FakeOllama, line
 from fake_ollama import last as ollama_last
-from fake_ollama import line
 from fake_ollama import stream as ollama_stream
 from fake_openai import DONE, FakeOpenAI, chunk, said, stream
+from qgis.core import QgsApplication, QgsNetworkAccessManager, QgsTask
+from qgis.PyQt.QtCore import QCoreApplication, QThread
+from qgis.PyQt.QtNetwork import QNetworkProxy
+from scripted_server import BREAK
+
 from geo_olm.plugin.agent.message import Message, Role
 from geo_olm.plugin.llm.base import (
     ChatModel,
@@ -27,10 +31,6 @@ from geo_olm.plugin.llm.ollama import OllamaModel
 from geo_olm.plugin.llm.openai import OpenAIModel
 from geo_olm.plugin.llm.transport import qgis_transport
 from geo_olm.plugin.llm.watch import Watch, never
-from qgis.core import QgsApplication, QgsNetworkAccessManager, QgsTask
-from qgis.PyQt.QtCore import QCoreApplication, QThread
-from qgis.PyQt.QtNetwork import QNetworkProxy
-from scripted_server import BREAK
 
 QUESTION = ChatRequest((Message(Role.USER, "How many?"),))
 
@@ -179,9 +179,9 @@ def test_each_wait_has_its_own_limit() -> None:
 
 
 def test_a_broken_stream_keeps_what_had_come() -> None:
-    with FakeOpenAI(stream([chunk(content="Half"), 0.1, BREAK])) as server:
-        with pytest.raises(StreamBroken) as caught:
-            answer(openai_model(server))
+    fake = FakeOpenAI(stream([chunk(content="Half"), 0.1, BREAK]))
+    with fake as server, pytest.raises(StreamBroken) as caught:
+        answer(openai_model(server))
     assert caught.value.partial == "Half"
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from geo_olm.plugin.agent.message import Message, Role
 from geo_olm.plugin.llm.base import ChatModel, ChatRequest, Reply, RunCancelled, Server, TextDelta
 from geo_olm.plugin.llm.choice import choose_model

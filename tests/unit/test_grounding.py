@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from geo_olm.plugin.llm.grounding import MAX_BYTES, Grounded, Level, fits, ground
-from geo_olm.tools.base import Family, FieldProfile, LayerProfile, ToolDefinition
 from hypothesis import given
 from hypothesis import strategies as st
+
+from geo_olm.plugin.llm.grounding import MAX_BYTES, Grounded, Level, fits, ground
+from geo_olm.tools.base import Family, FieldProfile, LayerProfile, ToolDefinition
 
 WORLD = LayerProfile(
     "world",

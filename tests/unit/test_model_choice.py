@@ -14,6 +14,8 @@ from fake_ollama import FakeOllama
 from fake_ollama import said as ollama_said
 from fake_openai import FakeOpenAI
 from fake_openai import said as openai_said
+from test_model_store import gguf
+
 from geo_olm.plugin.agent.message import Message, Role
 from geo_olm.plugin.llm import choice as choice_module
 from geo_olm.plugin.llm.base import (
@@ -31,7 +33,6 @@ from geo_olm.plugin.llm.choice import choose_model
 from geo_olm.plugin.llm.store import Store
 from geo_olm.plugin.llm.watch import never
 from geo_olm.plugin.settings import Settings
-from test_model_store import gguf
 
 QUESTION = ChatRequest((Message(Role.USER, "Hello"),))
 

@@ -10,6 +10,7 @@ import struct
 from pathlib import Path
 
 import pytest
+
 from geo_olm.plugin.llm.base import BrokenModelFile, ModelMissing, NoModel
 from geo_olm.plugin.llm.gguf import read_model_file
 from geo_olm.plugin.llm.store import Store, is_verified

@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 from fake_ollama import FakeOllama, called, last, line, refused, said, stream
+from scripted_server import BREAK
+
 from geo_olm.plugin.agent.message import Message, Role, ToolCall
 from geo_olm.plugin.llm.base import (
     ChatRequest,
@@ -31,7 +33,6 @@ from geo_olm.plugin.llm.base import (
 )
 from geo_olm.plugin.llm.ollama import OllamaModel
 from geo_olm.plugin.llm.watch import Watch, never
-from scripted_server import BREAK
 
 QUESTION = ChatRequest((Message(Role.USER, "How many?"),))
 TOOL = ToolSpec("count", "Counts.", {"type": "object", "properties": {}})
@@ -109,9 +110,9 @@ def test_a_model_that_is_not_there_names_those_that_are() -> None:
 
 
 def test_a_model_removed_within_the_chat_names_those_that_are() -> None:
-    with FakeOllama(refused(404, 'model "qwen3:latest" not found')) as server:
-        with pytest.raises(ModelMissing, match="gemma:2b"):
-            ask(OllamaModel(server.address, "qwen3"))
+    fake = FakeOllama(refused(404, 'model "qwen3:latest" not found'))
+    with fake as server, pytest.raises(ModelMissing, match="gemma:2b"):
+        ask(OllamaModel(server.address, "qwen3"))
 
 
 def test_a_closed_port_is_one_sentence_at_once() -> None:
@@ -208,18 +209,18 @@ def test_null_content_blank_lines_and_comments_are_skipped() -> None:
 def test_an_error_in_mid_stream_keeps_what_had_come() -> None:
     """Case A50."""
     fault = b'{"error":"an error was encountered while running the model"}\n'
-    with FakeOllama(stream([line(content="Half"), fault])) as server:
-        with pytest.raises(StreamBroken) as caught:
-            ask(OllamaModel(server.address, "qwen3"))
+    fake = FakeOllama(stream([line(content="Half"), fault]))
+    with fake as server, pytest.raises(StreamBroken) as caught:
+        ask(OllamaModel(server.address, "qwen3"))
     assert caught.value.partial == "Half"
     assert "running the model" in caught.value.detail
 
 
 @pytest.mark.parametrize("end", [[BREAK], []])
 def test_a_stream_that_breaks_off_keeps_what_had_come(end: list[None]) -> None:
-    with FakeOllama(stream([line(content="Half"), *end])) as server:
-        with pytest.raises(StreamBroken) as caught:
-            ask(OllamaModel(server.address, "qwen3"))
+    fake = FakeOllama(stream([line(content="Half"), *end]))
+    with fake as server, pytest.raises(StreamBroken) as caught:
+        ask(OllamaModel(server.address, "qwen3"))
     assert caught.value.partial == "Half"
 
 

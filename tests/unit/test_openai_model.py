@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 from fake_openai import DONE, FakeOpenAI, chunk, counts, refused, said, stream
+from scripted_server import BREAK
+
 from geo_olm.plugin.agent.message import Message, Role, ToolCall
 from geo_olm.plugin.llm.base import (
     ChatRequest,
@@ -33,7 +35,6 @@ from geo_olm.plugin.llm.base import (
 from geo_olm.plugin.llm.openai import OpenAIModel
 from geo_olm.plugin.llm.textcall import find_calls
 from geo_olm.plugin.llm.watch import never
-from scripted_server import BREAK
 
 QUESTION = ChatRequest((Message(Role.USER, "How many?"),))
 TOOL = ToolSpec("count", "Counts.", {"type": "object", "properties": {}})
@@ -203,7 +204,7 @@ def test_reasoning_is_kept_where_the_server_cannot_do_without() -> None:
         (500, "tools param requires --jinja flag", "--jinja"),
         (
             400,
-            '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set',
+            '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser',
             "--tool-call-parser",
         ),
         (400, "failed to parse grammar", "schema"),
@@ -267,9 +268,9 @@ def test_null_pieces_and_pings_are_skipped() -> None:
 )
 def test_a_stream_that_breaks_off_keeps_what_had_come(end: list[bytes | None]) -> None:
     """Case A50."""
-    with FakeOpenAI(stream([chunk(content="Half"), *end])) as server:
-        with pytest.raises(StreamBroken) as caught:
-            ask(OpenAIModel(server.address))
+    fake = FakeOpenAI(stream([chunk(content="Half"), *end]))
+    with fake as server, pytest.raises(StreamBroken) as caught:
+        ask(OpenAIModel(server.address))
     assert caught.value.partial == "Half"
     assert caught.value.retry
 

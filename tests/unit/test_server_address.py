@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import pytest
+
 from geo_olm.plugin.llm.address import is_loopback, ollama_root, openai_base, shown
 
 
@@ -59,7 +60,7 @@ def test_an_openai_address_ends_in_its_version(text: str, base: str) -> None:
 
 @pytest.mark.parametrize("text", ["http://", "ftp://box", "http://box:port", "http:///v1"])
 def test_what_is_no_address_is_refused(text: str) -> None:
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match=r"address of a server|[Pp]ort"):
         openai_base(text)
 
 

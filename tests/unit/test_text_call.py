@@ -8,10 +8,11 @@ import re
 import time
 
 import pytest
-from geo_olm.plugin.llm.literal import MalformedError, read_call, read_json
-from geo_olm.plugin.llm.textcall import find_calls, new_id, read_arguments
 from hypothesis import given
 from hypothesis import strategies as st
+
+from geo_olm.plugin.llm.literal import MalformedError, read_call, read_json
+from geo_olm.plugin.llm.textcall import find_calls, new_id, read_arguments
 
 KNOWN = ("run_processing", "layer_info", "buffer_layer", "list_layers", "remove_layer")
 

@@ -61,9 +61,9 @@ def filtering(of: str = "layer") -> dict[str, Schema]:
     """Return the arguments by which a tool takes only some features."""
     return {
         "conditions": conditions(of),
-        "match": choice("all", "any"),
-        "expression": {
+        "where": {
             "type": "string",
             "description": "a QGIS expression, for what conditions cannot say",
         },
+        "match": choice("all", "any"),
     }

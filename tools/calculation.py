@@ -128,8 +128,8 @@ class Measure:
 
     definition = ToolDefinition(
         "measure",
-        "Measure the total area (m2, km2, ha) or length (m, km) of a layer's features on the "
-        "ellipsoid, right in any CRS.",
+        "Measure the area (m2, km2, ha) or length (m, km) of features in any CRS; conditions take "
+        "only some of them.",
         argument.arguments(
             {
                 "layer": argument.layer(Family.POLYGON.value, Family.LINE.value),

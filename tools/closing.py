@@ -41,7 +41,7 @@ class Answer(Unchecked):
         if "value" in arguments:
             numbers["value"], unit = _known(arguments["value"], context)
             units["value"] = arguments.get("unit") or unit
-        return ToolResult(arguments["text"], id=ANSWER, numbers=numbers, units=units)
+        return ToolResult(arguments.get("text", ""), id=ANSWER, numbers=numbers, units=units)
 
 
 def _known(value: Any, context: Context) -> tuple[float, str]:

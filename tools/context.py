@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-from qgis.core import QgsApplication, QgsMapLayer, QgsProject, QgsRectangle
+from qgis.core import QgsApplication, QgsCsException, QgsMapLayer, QgsProject, QgsRectangle
 
 from .base import (
     Family,
@@ -30,7 +30,7 @@ from .base import (
 )
 from .profile import Profiler
 from .registry import Registry, Tool
-from .source import LayerSource, RasterSource, VectorSource, snapshot
+from .source import LayerSource, VectorSource, snapshot
 from .spelling import bare, did_you_mean, same
 from .store import Provenance, ResultStore
 
@@ -63,7 +63,6 @@ class Context:
     project: QgsProject
     call: MainCaller
     store: ResultStore
-    registry: Callable[[], Registry]
     sources: Callable[[], list[LayerSource]]
     profile: Callable[[LayerSource], LayerProfile]
     progress: Progress
@@ -72,7 +71,6 @@ class Context:
     temporary_folder: Path
     output_folder: Path | None
     tool: str
-    arguments: dict[str, Any]
     short: str
     gone: Callable[[str], str]
     notes: list[str] = field(default_factory=list)
@@ -125,13 +123,6 @@ class Context:
                 f"{found.key} is a {found.geometry} layer; this tool takes {family.value}s."
             )
         return found
-
-    def raster(self, text: str) -> RasterSource:
-        """Return the raster layer that `text` means; errors as in `layer`."""
-        found = self.layer(text)
-        if isinstance(found, RasterSource):
-            return found
-        raise MendableError(f"{found.key} has no bands; this tool takes a raster layer.")
 
     def map_layer(self, source: LayerSource) -> QgsMapLayer:
         """Return the live layer of a snapshot. Main thread only. Raises LastingError."""
@@ -204,7 +195,6 @@ class ProjectToolbox:
             project=self._project,
             call=self._call,
             store=self._store,
-            registry=lambda: self._registry,
             sources=self._sources,
             profile=self._profiler.profile,
             progress=progress,
@@ -213,7 +203,6 @@ class ProjectToolbox:
             temporary_folder=self._temporary,
             output_folder=self._output,
             tool=name,
-            arguments=fitting,
             short=self._store.next_id(),
             gone=self._gone,
         )
@@ -224,6 +213,10 @@ class ProjectToolbox:
             raise
         except MemoryError as error:
             raise LastingError("This machine has too little memory for that step.") from error
+        except QgsCsException as error:
+            raise MendableError(
+                "Coordinates do not fit their CRS: the layer's CRS may be set wrongly."
+            ) from error
         except OSError as error:
             _LOG.exception("tool %s failed", name)
             raise LastingError(_unwritten(error, self._temporary)) from error

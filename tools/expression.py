@@ -137,7 +137,7 @@ def chosen(
     fields = SourceFields(source, cancelled)
     conditions: Sequence[dict[str, Any]] = arguments.get("conditions") or []
     built = condition.build(conditions, arguments.get("match", "all"), fields)
-    text = arguments.get("expression", "")
+    text = arguments.get("where", "")
     if not text:
         return built
     free = checked(text, source)

@@ -30,6 +30,7 @@ from .unit import metres
 WITHIN_DISTANCE = "within_distance"
 _SYNONYMS = {"within distance": WITHIN_DISTANCE, "near": WITHIN_DISTANCE, "inside": "within"}
 _PREDICATES = ("intersects", "within", "contains", "touches", "crosses", "overlaps", "disjoint")
+_ASK_EVERY = 200
 _CONVERSE = {"within": "contains", "contains": "within"}
 
 
@@ -140,14 +141,20 @@ class _Search:
             test = self._related("intersects" if predicate == "disjoint" else predicate)
         found: set[int] = set()
         for number, (identity, geometry) in enumerate(against):
-            if number % 50 == 0:
-                self._context.stop_if_cancelled()
-                self._context.progress(100.0 * number / len(against))
+            self._context.progress(100.0 * number / len(against))
             skip = identity if own else None
             found.update(one for one in test(geometry, found) if one != skip)
         if predicate == "disjoint":
             return [one for one in self.all if one not in found]
         return [one for one in self.all if one in found]
+
+    def _watched(self, candidates: Iterable[int]) -> Iterable[int]:
+        """Yield the candidates, asking often whether the run was stopped."""
+        self._context.stop_if_cancelled()
+        for number, one in enumerate(candidates, start=1):
+            if number % _ASK_EVERY == 0:
+                self._context.stop_if_cancelled()
+            yield one
 
     def _related(self, predicate: str) -> Callable[[QgsGeometry, set[int]], Iterable[int]]:
         method = _CONVERSE.get(predicate, predicate)
@@ -156,7 +163,7 @@ class _Search:
             engine = QgsGeometry.createGeometryEngine(geometry.constGet())
             engine.prepareGeometry()
             relate = getattr(engine, method)
-            for one in self._index.intersects(geometry.boundingBox()):
+            for one in self._watched(self._index.intersects(geometry.boundingBox())):
                 if one not in known and relate(self._index.geometry(one).constGet()):
                     yield one
 
@@ -169,7 +176,7 @@ class _Search:
             prepared = ground.prepared(geometry)
             boxes = ground.reach(geometry, length)
             near = {one for box in boxes for one in self._index.intersects(box)}
-            for one in near - known:
+            for one in self._watched(near - known):
                 if ground.between(prepared, self._index.geometry(one)) <= length:
                     yield one
 

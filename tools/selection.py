@@ -45,7 +45,7 @@ class FilterFeatures:
 
     def check(self, arguments: dict[str, Any]) -> None:
         """Refuse a filter without a condition."""
-        if not arguments.get("conditions") and not arguments.get("expression"):
+        if not arguments.get("conditions") and not arguments.get("where"):
             raise MendableError("filter needs conditions or an expression.")
 
     def run(self, arguments: dict[str, Any], context: Context) -> ToolResult:
@@ -81,13 +81,16 @@ class TopN:
             {
                 "layer": argument.layer(*argument.FEATURES),
                 "field": argument.field(),
+                "expression": {
+                    "type": "string",
+                    "description": "a QGIS expression instead of a field",
+                },
                 "order": argument.choice(
                     "largest",
                     "smallest",
                     synonyms={"highest": "largest", "lowest": "smallest", "desc": "largest"},
                 ),
                 "n": {"type": "integer", "minimum": 1, "maximum": 50},
-                "of": {"type": "string", "description": "a QGIS expression instead of a field"},
                 **argument.filtering(),
             },
             ["layer"],
@@ -97,7 +100,7 @@ class TopN:
 
     def check(self, arguments: dict[str, Any]) -> None:
         """Ask for one of field and expression."""
-        if not arguments.get("field") and not arguments.get("of"):
+        if not arguments.get("field") and not arguments.get("expression"):
             raise MendableError("top_n needs a field, or an expression in of.")
 
     def run(self, arguments: dict[str, Any], context: Context) -> ToolResult:
@@ -125,8 +128,8 @@ class TopN:
 def _ranked_by(
     arguments: dict[str, Any], source: VectorSource, context: Context
 ) -> tuple[str, str]:
-    if arguments.get("of"):
-        return arguments["of"], arguments["of"]
+    if arguments.get("expression"):
+        return arguments["expression"], arguments["expression"]
     name = field_named(arguments["field"], SourceFields(source, context.cancelled))
     return name, number_of(name, source.type_of(name))
 

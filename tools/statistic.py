@@ -221,7 +221,7 @@ def _bands(source: RasterSource) -> str:
 
 
 def _of_band(arguments: dict[str, Any], source: RasterSource, context: Context) -> ToolResult:
-    given = [name for name in ("conditions", "expression", "group_by") if arguments.get(name)]
+    given = [name for name in ("conditions", "where", "group_by") if arguments.get(name)]
     if given:
         raise MendableError(f"{source.key} is a raster, so {given[0]} does not apply to it.")
     band = band_of(source, arguments.get("band", arguments.get("field")))

@@ -474,3 +474,16 @@ def test_an_expression_in_any_parameter_stays_inside_the_project(tmp_path: Path)
     ]
     with pytest.raises(MendableError, match="reads outside the project"):
         algorithm(bench, "native:aggregate", INPUT="t", GROUP_BY="NULL", AGGREGATES=aggregates)
+
+
+def test_coordinates_that_do_not_fit_their_crs_are_said(tmp_path: Path) -> None:
+    rows = [("POINT(500000 5000000)", 1)]
+    bench = Bench(tmp_path, layer("wrong", "Point", "a:integer", rows, DEGREES))
+    with pytest.raises(MendableError, match="CRS"):
+        bench.run(
+            "select_by_location",
+            layer="wrong",
+            predicate="within_distance",
+            other="wrong",
+            distance=5,
+        )

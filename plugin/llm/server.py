@@ -8,6 +8,7 @@ import http.client
 import json
 import os
 import socket
+import threading
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -73,13 +74,16 @@ class _Started:
 class EmbeddedServer:
     """One llama.cpp server for one plan; `folder` keeps its log and the note of its process.
 
-    Any thread may start and stop it, one at a time: the process is detached and known by its
-    number only (Qt opens no window for it on Windows). It ends with this program at the latest;
-    one left behind by a crash is taken over or ended by the next start.
+    Any thread may start and stop it: the process is detached and known by its number only (Qt
+    opens no window for it on Windows), and who comes second waits for who starts it. It ends
+    with this program at the latest; one left behind by a crash is taken over or ended by the
+    next start.
     """
 
-    def __init__(self, plan: ServerPlan, folder: Path) -> None:
+    def __init__(self, plan: ServerPlan, folder: Path, keeper: ServerKeeper | None = None) -> None:
         self.plan = plan
+        self._keeper = keeper
+        self._lock = keeper.lock if keeper else threading.Lock()
         self.log = folder / "server.log"
         self._note = folder / "server.json"
         self._running: _Started | None = None
@@ -108,19 +112,16 @@ class EmbeddedServer:
         Raises BrokenModelFile, OutOfMemory, ModelError, and RunCancelled, after which nothing
         of it is left running.
         """
-        if self._running and self._answers(self._running):
-            return
-        self.stop()
-        read_model_file(self.plan.model)
-        found = self._found()
-        self._owned = found is None or not found.owner_lives
-        self._running = self._adopted(found) if found else self._launched()
         begun = time.monotonic()
+        while not self._lock.acquire(timeout=_STEP_S):
+            if cancelled():
+                raise RunCancelled
+            yield time.monotonic() - begun
         try:
-            yield from self._loading(self._running, begun, cancelled)
-        except BaseException:
-            self.stop()
-            raise
+            if not self._running or not self._answers(self._running):
+                yield from self._brought_up(begun, cancelled)
+        finally:
+            self._lock.release()
 
     def stop(self) -> None:
         """End the server if this process owns it; quiet when nothing runs."""
@@ -129,6 +130,20 @@ class EmbeddedServer:
             self._end_with_us(False)
             process.end(running.pid)
             self._note.unlink(missing_ok=True)
+
+    def _brought_up(self, begun: float, cancelled: Cancelled) -> Iterator[float]:
+        self.stop()
+        read_model_file(self.plan.model)
+        if self._keeper is not None:
+            self._keeper.end_others(self)
+        found = self._found()
+        self._owned = found is None or not found.owner_lives
+        self._running = self._adopted(found) if found else self._launched()
+        try:
+            yield from self._loading(self._running, begun, cancelled)
+        except BaseException:
+            self.stop()
+            raise
 
     def _loading(self, running: _Started, begun: float, cancelled: Cancelled) -> Iterator[float]:
         while not self._answers(running):
@@ -264,24 +279,30 @@ class EmbeddedServer:
 
 
 class ServerKeeper:
-    """Keeps the one embedded server of this process; `stop` belongs into unload()."""
+    """Keeps the embedded servers of this process, of which one runs at a time.
+
+    `stop` belongs into unload(). Any thread may ask.
+    """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._server: EmbeddedServer | None = None
+        self._servers: dict[ServerPlan, EmbeddedServer] = {}
+        self.lock = threading.Lock()
 
     def server(self, plan: ServerPlan) -> EmbeddedServer:
-        """Return the server for a plan; one with another plan is ended first."""
-        if self._server is None or self._server.plan != plan:
-            self.stop()
-            self._server = EmbeddedServer(plan, self._folder)
-        return self._server
+        """Return the server for a plan, running or not; starting it ends any other."""
+        return self._servers.setdefault(plan, EmbeddedServer(plan, self._folder, self))
+
+    def end_others(self, wanted: EmbeddedServer) -> None:
+        """End every server but one."""
+        for server in list(self._servers.values()):
+            if server is not wanted:
+                server.stop()
 
     def stop(self) -> None:
-        """End the server, if one runs."""
-        if self._server is not None:
-            self._server.stop()
-            self._server = None
+        """End whatever runs."""
+        for server in list(self._servers.values()):
+            server.stop()
 
 
 def arguments(plan: ServerPlan, port: int) -> list[str]:

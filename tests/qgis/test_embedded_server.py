@@ -8,6 +8,7 @@ import json
 import os
 import stat
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -141,18 +142,39 @@ def test_a_stop_while_loading_leaves_nothing(bench: Bench) -> None:
     assert not (bench.folder / "run" / "server.json").exists()
 
 
-def test_equal_plans_share_a_server_and_another_ends_it(bench: Bench) -> None:
+def test_equal_plans_share_a_server_and_starting_another_ends_it(bench: Bench) -> None:
     program = bench.program()
     keeper = ServerKeeper(bench.folder / "run")
-    one = keeper.server(bench.plan(program))
+    bench.made += [keeper.server(bench.plan(program, context=size)) for size in (2048, 4096)]
+    one, other = bench.made
     one.start()
     assert keeper.server(bench.plan(program)) is one
     pid = one.pid
-    other = keeper.server(bench.plan(program, context=4096))
-    assert gone(pid)
+    assert keeper.server(bench.plan(program, context=4096)) is other
+    assert process.alive(pid)
     other.start()
+    assert gone(pid)
+    pid = other.pid
     keeper.stop()
-    assert gone(other.pid)
+    assert gone(pid)
+
+
+def test_two_threads_that_start_a_server_get_one(bench: Bench) -> None:
+    server = bench.server(bench.program(delay=0.5))
+    pids: list[int] = []
+
+    def start() -> None:
+        server.start()
+        pids.append(server.pid)
+
+    threads = [threading.Thread(target=start) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(pids) == 3
+    assert set(pids) == {server.pid}
+    assert process.alive(server.pid)
 
 
 def test_a_server_left_by_a_crash_is_taken_over(bench: Bench) -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from .algorithm import DescribeAlgorithm, RunAlgorithm, SearchAlgorithms
+from .arithmetic import Calculate
 from .calculation import CalculateField, Measure
 from .closing import Answer, Reject
 from .listing import LayerInfo, ListLayers, UniqueValues
@@ -29,6 +30,7 @@ def build_registry() -> Registry:
             Measure(),
             SelectByLocation(),
             CalculateField(),
+            Calculate(),
             SearchAlgorithms(),
             DescribeAlgorithm(),
             RunAlgorithm(),

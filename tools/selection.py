@@ -46,7 +46,7 @@ class FilterFeatures:
     def check(self, arguments: dict[str, Any]) -> None:
         """Refuse a filter without a condition."""
         if not arguments.get("conditions") and not arguments.get("where"):
-            raise MendableError("filter needs conditions or an expression.")
+            raise MendableError("filter needs conditions, or an expression in where.")
 
     def run(self, arguments: dict[str, Any], context: Context) -> ToolResult:
         """Run the extraction by expression on the layer as it is in the project."""
@@ -101,7 +101,7 @@ class TopN:
     def check(self, arguments: dict[str, Any]) -> None:
         """Ask for one of field and expression."""
         if not arguments.get("field") and not arguments.get("expression"):
-            raise MendableError("top_n needs a field, or an expression in of.")
+            raise MendableError("top_n needs a field or an expression.")
 
     def run(self, arguments: dict[str, Any], context: Context) -> ToolResult:
         """Rank the features; those without a value are left out, ties are told."""

@@ -143,7 +143,7 @@ def test_every_tool_touches_the_project_on_the_main_thread_only_b44(bench: Bench
         ("list_layers", {}),
         ("layer_info", {"layer": "towns"}),
         ("unique_values", {"layer": "towns", "field": "name"}),
-        ("count", {"layer": "towns", "expression": '"pop" > 5'}),
+        ("count", {"layer": "towns", "where": '"pop" > 5'}),
         ("filter", {"layer": "towns", "conditions": [{"field": "pop", "op": ">", "value": 5}]}),
         ("statistics", {"layer": "towns", "field": "pop", "statistic": "mean"}),
         ("top_n", {"layer": "towns", "field": "pop"}),
@@ -152,6 +152,7 @@ def test_every_tool_touches_the_project_on_the_main_thread_only_b44(bench: Bench
             "select_by_location",
             {"layer": "towns", "predicate": "within_distance", "other": "towns", "distance": 1500},
         ),
+        ("calculate", {"expression": "2 * r6.value"}),
         ("search_algorithms", {"words": "buffer"}),
         ("describe_algorithm", {"algorithm": "native:buffer"}),
         (
@@ -174,7 +175,7 @@ def test_every_tool_touches_the_project_on_the_main_thread_only_b44(bench: Bench
 
 def test_all_tools_but_measure_are_called_above(bench: Bench) -> None:
     names = {one.name for one in bench.toolbox.definitions()}
-    assert len(names) == 19
+    assert len(names) == 20
     assert "measure" in names
 
 
@@ -287,3 +288,21 @@ def test_a_large_layer_is_sampled_and_the_rest_is_unknown(tmp_path: Path) -> Non
     assert (number.distinct, number.empty, number.maximum) == (None, None, "")
     assert kind.samples == ("a",)
     assert bench.run("count", layer="large").numbers["count"] == 30_000
+
+
+def test_a_share_is_calculated_from_results(bench: Bench) -> None:
+    condition = {"field": "pop", "op": "is empty"}
+    bench.run("count", layer="towns", conditions=[condition])
+    bench.run("count", layer="towns")
+    found = bench.run("calculate", expression="100 * r1.count / r2.count", unit="%")
+    assert found.numbers == {"value": 25}
+    assert found.text == "r3: 100 * r1.count / r2.count = 25 %."
+    assert bench.run("answer", text="25 %", value="r3.value").units == {"value": "%"}
+
+
+@pytest.mark.parametrize(
+    "wrong", ["r9.count + 1", '"pop" + 1', "1 +", "1 / 0", "'a'", "env('HOME')"]
+)
+def test_what_is_no_arithmetic_over_results_is_refused(bench: Bench, wrong: str) -> None:
+    with pytest.raises(MendableError):
+        bench.run("calculate", expression=wrong)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from qgis.gui import QgsDockWidget
-from qgis.PyQt.QtCore import Qt, QTimer, pyqtSignal
+from qgis.PyQt.QtCore import QTimer, pyqtSignal
 from qgis.PyQt.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from ..plugin.agent.event import (
@@ -114,6 +114,7 @@ class ChatDock(QgsDockWidget):
 
     def ask(self, text: str) -> None:
         """Ask as if the user had typed it: now, or after the present run."""
+        self.composer.field.remember(text)
         if self._running:
             self._queue.append(text)
             self.header.status.show_queue(self._queue[0])
@@ -178,10 +179,6 @@ class ChatDock(QgsDockWidget):
         self.header.stages.set_stages(tuple(name for name, _ in self.header.stages.states))
         self._show_idle()
         self._choose_page()
-
-    def focus_question(self) -> None:
-        """Put the cursor into the question's field."""
-        self.composer.field.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _build(self) -> None:
         self.header = DockHeader(self._outlet)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from qgis.PyQt.QtCore import Qt, pyqtSignal
+from qgis.PyQt.QtCore import QSize, Qt, pyqtSignal
 from qgis.PyQt.QtGui import QPalette
 from qgis.PyQt.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout
 
@@ -70,6 +70,7 @@ class Composer(Panel):
         self.stop.setIcon(own_icon("stop", tone_colour(palette, Tone.FAILED)))
         for button in (self.send, self.stop):
             button.setMinimumSize(round(unit * 6.5), round(unit * 2.15))
+            button.setIconSize(QSize(round(unit * 1.25), round(unit * 1.25)))
 
     def set_layers(self, layers: tuple[LayerProfile, ...]) -> None:
         """Offer these layers after "@"."""
@@ -102,7 +103,6 @@ class Composer(Panel):
     def _send(self) -> None:
         text = self.field.toPlainText().strip()
         if text and self._can_ask:
-            self.field.remember(text)
             self.field.clear()
             self.sent.emit(text)
 

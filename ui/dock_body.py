@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-from qgis.PyQt.QtCore import QEvent, Qt, pyqtSignal
+from qgis.PyQt.QtCore import QEvent, QSize, Qt, pyqtSignal
 from qgis.PyQt.QtGui import QKeyEvent, QPainter, QPaintEvent
 from qgis.PyQt.QtWidgets import QFrame, QWidget
 
-from .palette import line
+from .palette import em, line
 from .panel import Panel
 
 
@@ -45,6 +45,15 @@ class DockBody(QWidget):
             Qt.Key.Key_Period: self.stop_pressed,
             Qt.Key.Key_N: self.new_chat_pressed,
         }
+
+    def sizeHint(self) -> QSize:
+        """Return the ideal size: 32 em wide."""
+        return QSize(em(self) * 32, em(self) * 48)
+
+    def minimumSizeHint(self) -> QSize:
+        """Return the least size: 22 em wide, and as high as the parts need."""
+        hint = super().minimumSizeHint()
+        return QSize(max(hint.width(), em(self) * 22), hint.height())
 
     def event(self, event: QEvent) -> bool:
         """Accept the override of our keys, so that they come as key presses."""

@@ -143,9 +143,7 @@ class ModelChip(QAbstractButton):
         if mirrored:
             row.moveLeft(unit * 1.75)
         middle = Qt.AlignmentFlag.AlignVCenter
-        start, end = Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignRight
-        if mirrored:
-            start, end = end, start
+        start = Qt.AlignmentFlag.AlignLeading
         painter.setFont(self._bold())
         painter.setPen(palette.color(roles.Text))
         painter.drawText(row, middle | start, name)
@@ -233,6 +231,10 @@ class ContextGauge(QWidget):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         side, width = unit * 1.35, unit * 0.26
         ring = QRectF(width, (self.height() - side) / 2, side, side)
+        text = QRectF(side + unit * 0.75, 0, self.width() - side - unit * 0.75, self.height())
+        if self.layoutDirection() == Qt.LayoutDirection.RightToLeft:
+            ring.moveRight(self.width() - width)
+            text.moveLeft(0)
         painter.setPen(QPen(mix(line(palette), muted(palette), 0.15), width))
         painter.drawEllipse(ring)
         pen = QPen(tone_colour(palette, self.tone), width)
@@ -240,7 +242,6 @@ class ContextGauge(QWidget):
         painter.setPen(pen)
         painter.drawArc(ring, 90 * 16, -round(self.percent * 3.6 * 16))
         painter.setPen(palette.color(QPalette.ColorRole.WindowText))
-        text = QRectF(side + unit * 0.75, 0, self.width(), self.height())
         if self.worded:
             painter.drawText(text, Qt.AlignmentFlag.AlignVCenter, f"{self.percent}{SPACE}%")
         if self.hasFocus():

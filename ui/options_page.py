@@ -204,6 +204,7 @@ class OptionsPage(QgsOptionsPageWidget):
         row = QHBoxLayout()
         row.addWidget(self.check)
         row.addWidget(self.check_line, 1)
+        row.addStretch(0)
         form.addRow("", row)
 
     def _build_question(self) -> None:

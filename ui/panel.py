@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from qgis.PyQt.QtCore import QEvent, QSize, Qt
-from qgis.PyQt.QtGui import QColor, QFont, QFontMetrics, QPainter, QPaintEvent, QPalette
+from qgis.PyQt.QtGui import QFont, QFontMetrics, QPainter, QPaintEvent, QPalette
 from qgis.PyQt.QtWidgets import QLabel, QSizePolicy, QToolButton, QWidget
 
 from .number import plain_tip, soften
@@ -70,7 +70,6 @@ class Label(QLabel):
     ) -> None:
         super().__init__()
         self._scale, self._bold, self._faint, self._mono = scale, bold, faint, mono
-        self._colour: QColor | None = None
         kind = Qt.TextFormat.RichText if rich else Qt.TextFormat.PlainText
         self.setTextFormat(kind)
         self.setText(soften(text) if wrap else text)
@@ -79,11 +78,6 @@ class Label(QLabel):
             policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
             policy.setHeightForWidth(True)
             self.setSizePolicy(policy)
-
-    def set_colour(self, colour: QColor | None) -> None:
-        """Use a colour of its own, or the panel's again."""
-        self._colour = colour
-        self._recolour()
 
     def restyle(self, font: QFont) -> None:
         """Take size, weight and colour from the panel's font and the palette."""
@@ -109,8 +103,8 @@ class Label(QLabel):
     def _recolour(self) -> None:
         parent = self.parentWidget()
         palette = QPalette(parent.palette() if parent is not None else self.palette())
-        colour = self._colour or (muted(palette) if self._faint else None)
-        if colour is not None:
+        if self._faint:
+            colour = muted(palette)
             palette.setColor(QPalette.ColorRole.WindowText, colour)
             palette.setColor(QPalette.ColorRole.Text, colour)
         self.setPalette(palette)

@@ -59,8 +59,9 @@ class QuestionField(QPlainTextEdit):
         self._names = {layer.id: layer.key for layer in layers}
 
     def remember(self, text: str) -> None:
-        """Keep a sent question for Up."""
-        self._asked.append(text)
+        """Keep an asked question for Up; the same one twice in a row counts once."""
+        if self._asked[-1:] != [text]:
+            self._asked.append(text)
         self._recalled = len(self._asked)
 
     def start_mention(self) -> None:

@@ -7,6 +7,7 @@ from enum import Enum
 
 from qgis.PyQt.QtCore import QPointF, QRectF, QSize, Qt
 from qgis.PyQt.QtGui import (
+    QColor,
     QFont,
     QFontMetrics,
     QPainter,
@@ -17,12 +18,15 @@ from qgis.PyQt.QtGui import (
 )
 from qgis.PyQt.QtWidgets import QSizePolicy, QWidget
 
+from .number import plain_tip
 from .palette import Tone, frame, line, muted, on_colour, tint, tone_colour
 from .panel import Panel
 
+# Strokes in a box of 1 by 1, by the state's word.
 MARKS = {
-    "done": ((0.0, 0.55), (0.35, 0.9), (1.0, 0.15)),
-    "passed": ((0.05, 0.5), (0.95, 0.5)),
+    "done": (((0.0, 0.55), (0.35, 0.9), (1.0, 0.15)),),
+    "passed over": (((0.05, 0.5), (0.95, 0.5)),),
+    "failed": (((0.1, 0.1), (0.9, 0.9)), ((0.9, 0.1), (0.1, 0.9))),
 }
 
 
@@ -35,6 +39,10 @@ class StageState(Enum):
     PASSED = "passed over"
     FAILED = "failed"
     STOPPED = "stopped"
+
+
+FULL = {StageState.PRESENT: Tone.RUNNING, StageState.FAILED: Tone.FAILED}
+BOLD = (StageState.PRESENT, StageState.FAILED, StageState.STOPPED)
 
 
 class StageStrip(Panel):
@@ -102,15 +110,22 @@ class StageStrip(Panel):
         """Draw the stages as arrows, left to right or mirrored."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        if self.layoutDirection() == Qt.LayoutDirection.RightToLeft:
+        mirrored = self.layoutDirection() == Qt.LayoutDirection.RightToLeft
+        widths, whole = self._widths()
+        painter.save()
+        if mirrored:
             painter.translate(self.width(), 0)
             painter.scale(-1, 1)
-        widths, whole = self._widths()
-        left = 0.5
+        left, boxes = 0.5, []
         for at, width in enumerate(widths):
             box = QRectF(left, 0.5, width, self.height() - 1)
-            self._paint_stage(painter, at, box, whole or at == self._at)
+            boxes.append(self._paint_stage(painter, at, box))
             left += width
+        painter.restore()
+        for at, box in enumerate(boxes):
+            if mirrored:
+                box.moveLeft(self.width() - box.right())
+            self._paint_name(painter, at, box, whole or at == self._at)
         if self.hasFocus():
             painter.setBrush(Qt.BrushStyle.NoBrush)
             highlight = self.palette().color(QPalette.ColorRole.Highlight)
@@ -145,79 +160,73 @@ class StageStrip(Panel):
         return widths, False
 
     def _mark(self, at: int) -> str:
-        state = self._states[at]
-        if state is StageState.DONE:
-            return "done"
-        return "passed" if state is StageState.PASSED else ""
+        state = self._states[at].value
+        return state if state in MARKS else ""
 
-    def _paint_stage(self, painter: QPainter, at: int, box: QRectF, named: bool) -> None:
-        palette, state, point = self.palette(), self._states[at], self.em * 0.55
-        last, top, bottom = at == len(self._names) - 1, box.top(), box.bottom()
-        left, right, middle = box.left(), box.right(), box.center().y()
-        if last:
-            right -= point
+    def _paint_stage(self, painter: QPainter, at: int, box: QRectF) -> QRectF:
+        """Draw a stage's arrow and return the room for its name."""
+        point, last = self.em * 0.55, at == len(self._names) - 1
+        left, top, bottom, middle = box.left(), box.top(), box.bottom(), box.center().y()
+        right = box.right() - point if last else box.right()
         corners = [(left, top), (right, top), (right + point, middle), (right, bottom)]
         corners.append((left, bottom))
         if at > 0:
             corners.append((left + point, middle))
-        shape = QPolygonF([QPointF(x, y) for x, y in corners])
-        fill, pen, ink = palette.color(QPalette.ColorRole.Window), line(palette), muted(palette)
-        if state is StageState.PRESENT:
-            fill = pen = tone_colour(palette, Tone.RUNNING)
-            ink = on_colour(palette)
-        elif state is StageState.FAILED:
-            fill = pen = tone_colour(palette, Tone.FAILED)
-            ink = on_colour(palette)
-        elif state is StageState.DONE:
-            fill, pen = tint(palette, Tone.DONE), frame(palette, Tone.DONE)
-            ink = palette.color(QPalette.ColorRole.Text)
-        elif state is StageState.STOPPED:
-            ink = palette.color(QPalette.ColorRole.WindowText)
-        painter.setPen(QPen(pen, 1))
+        fill, edge, _ = self._colours(self._states[at])
+        painter.setPen(QPen(edge, 1))
         painter.setBrush(fill)
-        painter.drawPolygon(shape)
-        inner = QRectF(left + (point if at else 0), top, right - left - (point if at else 0), 0)
-        inner.setHeight(box.height())
-        self._paint_name(painter, at, inner.adjusted(0, 0, point * 0.5, 0), named, ink)
+        painter.drawPolygon(QPolygonF([QPointF(x, y) for x, y in corners]))
+        start = left + point if at else left
+        return QRectF(start, top, right + point * 0.5 - start, box.height())
 
-    def _paint_name(
-        self, painter: QPainter, at: int, box: QRectF, named: bool, ink: object
-    ) -> None:
-        state, side = self._states[at], self.em * 0.65
-        font = self._font(state in (StageState.PRESENT, StageState.FAILED, StageState.STOPPED))
-        metrics, mark = QFontMetrics(font), self._mark(at)
+    def _colours(self, state: StageState) -> tuple[QColor, QColor, QColor]:
+        """Return the fill, the edge and the ink of a stage in a state."""
+        palette, roles = self.palette(), QPalette.ColorRole
+        window, text = palette.color(roles.Window), palette.color(roles.WindowText)
+        if state in FULL:
+            colour = tone_colour(palette, FULL[state])
+            return colour, colour, on_colour(palette)
+        if state is StageState.DONE:
+            return tint(palette, Tone.DONE), frame(palette, Tone.DONE), text
+        return window, line(palette), text if state is StageState.STOPPED else muted(palette)
+
+    def _paint_name(self, painter: QPainter, at: int, box: QRectF, named: bool) -> None:
+        """Draw a stage's mark and name; without a name its mark alone, or a dot."""
+        state, mark, side = self._states[at], self._mark(at), self.em * 0.65
+        ink = self._colours(state)[2]
+        font = self._font(state in BOLD)
+        metrics = QFontMetrics(font)
         gap = side * 0.45 if named and mark else 0.0
         room = box.width() - (side + gap if mark else 0)
         name = metrics.elidedText(self._names[at], Qt.TextElideMode.ElideRight, int(room) + 1)
-        text = name if named else ""
-        width = metrics.horizontalAdvance(text) + gap + (side if mark else 0)
-        start = box.center().x() - width / 2
-        pen = QPen(ink, max(1.5, self.em * 0.13))
-        pen.setCapStyle(Qt.PenCapStyle.RoundCap)
+        length = metrics.horizontalAdvance(name) if named else 0
+        start = box.center().x() - (length + gap + (side if mark else 0)) / 2
         if mark:
-            colour = tone_colour(self.palette(), Tone.DONE) if mark == "done" else ink
-            pen.setColor(colour)
-            painter.setPen(pen)
-            top = box.center().y() - side / 2
-            points = [QPointF(start + x * side, top + y * side) for x, y in MARKS[mark]]
-            painter.drawPolyline(QPolygonF(points))
+            done = state is StageState.DONE
+            colour = tone_colour(self.palette(), Tone.DONE) if done else ink
+            place = QRectF(start, box.center().y() - side / 2, side, side)
+            self._paint_mark(painter, mark, place, colour)
             start += side + gap
         elif not named:
             painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(QPen(ink).color())
+            painter.setBrush(ink)
             painter.drawEllipse(box.center(), self.em * 0.16, self.em * 0.16)
-        if text:
-            painter.save()
+        if named:
             painter.setFont(font)
-            painter.setPen(QPen(ink))
-            place = QRectF(start, box.top(), box.width() + self.em, box.height())
-            if self.layoutDirection() == Qt.LayoutDirection.RightToLeft:
-                painter.translate(place.left() + metrics.horizontalAdvance(text), 0)
-                painter.scale(-1, 1)
-                place.moveLeft(0)
-            flags = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
-            painter.drawText(place, flags, text)
-            painter.restore()
+            painter.setPen(ink)
+            flags = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignHCenter
+            painter.drawText(QRectF(start, box.top(), length + 1, box.height()), flags, name)
+
+    def _paint_mark(self, painter: QPainter, mark: str, box: QRectF, colour: QColor) -> None:
+        pen = QPen(colour, max(1.5, self.em * 0.13))
+        pen.setCapStyle(Qt.PenCapStyle.RoundCap)
+        painter.setPen(pen)
+        for stroke in MARKS[mark]:
+            points = [
+                QPointF(box.left() + x * box.width(), box.top() + y * box.height())
+                for x, y in stroke
+            ]
+            painter.drawPolyline(QPolygonF(points))
 
     def _tell(self) -> None:
         if 0 <= self._at < len(self._names):
@@ -230,5 +239,5 @@ class StageStrip(Panel):
             text = self.tr("Stages: {0}").format(", ".join(self._names))
         if text != self.accessibleName():
             self.setAccessibleName(text)
-            self.setToolTip(text)
+            self.setToolTip(plain_tip(text))
         self.update()

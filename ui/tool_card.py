@@ -342,7 +342,7 @@ class ToolCard(Card):
             self._grid.addWidget(text, row, 1)
 
     def _show_result(self, event: CallFinished) -> None:
-        text = event.result.text if event.ok and event.result is not None else event.error
+        text = self._outcome(event)
         if text:
             line = Label(text, wrap=True)
             line.setObjectName("GeoOlmToolCardText")
@@ -367,8 +367,16 @@ class ToolCard(Card):
         done = self._finished
         lines = [self._name, json.dumps(self._arguments, ensure_ascii=False, default=str)]
         if done is not None:
-            lines.append(done.result.text if done.ok and done.result else done.error)
+            lines.append(self._outcome(done))
         QGuiApplication.clipboard().setText("\n".join(lines))
+
+    @staticmethod
+    def _outcome(event: CallFinished) -> str:
+        """Return what came of the call, with the notes that are not part of its text."""
+        if not event.ok or event.result is None:
+            return event.error
+        result = event.result
+        return "\n".join([result.text, *(note for note in result.notes if note not in result.text)])
 
     def _summary(self) -> str:
         done = self._finished

@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
-from qgis.PyQt.QtCore import QEvent, pyqtSignal
-from qgis.PyQt.QtGui import QGuiApplication
+from qgis.PyQt.QtCore import QEvent, QUrl, pyqtSignal
+from qgis.PyQt.QtGui import QDesktopServices, QGuiApplication
 from qgis.PyQt.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from ..plugin.agent.event import (
@@ -26,9 +27,10 @@ from ..plugin.agent.event import (
 from .answer_view import AnswerView
 from .card import MessageCard
 from .flow_layout import FlowLayout
-from .icon import theme_icon
-from .number import number, plain_tip
+from .icon import own_icon, theme_icon
+from .number import number, plain_button, plain_tip
 from .outlet import Outlet
+from .palette import muted
 from .panel import Label, LinkButton, Panel
 from .result_chip import ResultChip
 from .state_shape import Shape
@@ -95,6 +97,32 @@ class AnswerRow(Panel):
 
     def _ask_again(self) -> None:
         self._outlet.question_chosen.emit(self._question)
+
+
+class FileList(Panel):
+    """The files that an answer wrote; a click opens the folder of one."""
+
+    def __init__(self, files: tuple[str, ...]) -> None:
+        super().__init__()
+        self.setObjectName("GeoOlmFiles")
+        self._column = QVBoxLayout(self)
+        self._column.addWidget(Label(self.tr("Files written"), faint=True, scale=0.92))
+        for file in files:
+            button = LinkButton("GeoOlmResultFile", plain_button(Path(file).name))
+            button.setToolTip(plain_tip(file))
+            button.clicked.connect(self._opener(str(Path(file).parent)))
+            self._column.addWidget(button)
+
+    def restyle(self) -> None:
+        """Set the spacing, and the icons in the palette's colour."""
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(round(self.em * 0.25))
+        icon = own_icon("file", muted(self.palette()))
+        for button in self.findChildren(LinkButton):
+            button.setIcon(icon)
+
+    def _opener(self, folder: str) -> Callable[[], None]:
+        return lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(folder))
 
 
 class TurnContent(Panel):
@@ -167,6 +195,8 @@ class TurnContent(Panel):
             self._lines.addWidget(self._end_card(event, total))
         if event.layers:
             self._lines.addWidget(self._chips(event))
+        if event.files:
+            self._lines.addWidget(FileList(event.files))
         if event.status in (Status.OK, Status.REJECTED):
             self.row = AnswerRow(self._outlet, self._question, event)
             self._lines.addWidget(self.row)

@@ -376,6 +376,27 @@ def test_a_layer_chip_selects_zooms_and_is_struck_when_removed(
     assert chip.accessibleName() == "Large ones, removed"
 
 
+def test_files_that_were_written_are_listed_by_name(dock: ChatDock, child: Child) -> None:
+    start(dock)
+    dock.handle(RunFinished(Status.OK, "Done.", files=("/tmp/some folder/a & b.csv",)))
+    assert child("GeoOlmResultFile").text() == "a && b.csv"
+    assert "/tmp/some folder/a &amp; b.csv" in child("GeoOlmResultFile").toolTip()
+
+
+def test_notes_of_a_result_stand_under_its_text(dock: ChatDock, child: Child) -> None:
+    start(dock)
+    call(dock, "c1", result=ToolResult("742 points. Old.", notes=("Old.", "3 were invalid.")))
+    QTest.mouseClick(child("GeoOlmToolCardHeader"), Qt.MouseButton.LeftButton)
+    assert child("GeoOlmToolCardText").text() == "742 points. Old.\n3 were invalid."
+
+
+def test_a_chosen_example_comes_back_by_up_too(dock: ChatDock, child: Child) -> None:
+    dock.ask("An example?")
+    dock.set_running(False)
+    QTest.keyClick(child("GeoOlmQuestion"), Qt.Key.Key_Up)
+    assert child("GeoOlmQuestion").toPlainText() == "An example?"
+
+
 def test_the_menu_of_a_chip_offers_table_and_removal(dock: ChatDock, child: Child) -> None:
     tables, removals = (
         QSignalSpy(dock.layer_table_requested),
@@ -605,9 +626,9 @@ def test_the_dock_can_be_22_em_wide_at_125_percent(dock: ChatDock, child: Child)
         ModelView(ModelCondition.UNREACHABLE, "a-long-model-name.gguf", error="It is down.")
     )
     QTest.qWait(30)
-    dock.resize(22 * 16, 700)
+    dock.resize(10, 700)
     QTest.qWait(80)
-    assert dock.width() == 22 * 16
+    assert dock.widget().width() == 22 * 16
     view = dock.transcript.viewport().width()
     assert dock.transcript.widget().width() == view
     for each in dock.transcript.widget().findChildren(QWidget):

@@ -7,12 +7,13 @@ from qgis.PyQt.QtWidgets import QVBoxLayout
 
 from ..plugin.agent.event import CallFinished, CallProgress, CallStarted, Reflected
 from .card import Card
+from .card_header import CardHeader
 from .icon import theme_icon
 from .number import clock
 from .outlet import Outlet
 from .panel import Label, Panel
 from .state_shape import Shape
-from .tool_card import CardHeader, ToolCard
+from .tool_card import ToolCard
 
 
 class StepsCard(Card):

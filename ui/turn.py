@@ -4,12 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
-from qgis.PyQt.QtCore import QEvent, QUrl, pyqtSignal
-from qgis.PyQt.QtGui import QDesktopServices, QGuiApplication
-from qgis.PyQt.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from qgis.PyQt.QtCore import QEvent, pyqtSignal
+from qgis.PyQt.QtWidgets import QVBoxLayout, QWidget
 
 from ..plugin.agent.event import (
     AnswerDelta,
@@ -24,14 +22,12 @@ from ..plugin.agent.event import (
     StageChanged,
     Status,
 )
+from .answer_part import AnswerRow, FileList, LayerList
 from .answer_view import AnswerView
 from .card import MessageCard
-from .flow_layout import FlowLayout
-from .icon import own_icon, theme_icon
-from .number import number, plain_button, plain_tip
+from .number import number
 from .outlet import Outlet
-from .palette import muted
-from .panel import Label, LinkButton, Panel
+from .panel import Panel
 from .result_chip import ResultChip
 from .state_shape import Shape
 from .steps_card import StepsCard
@@ -44,85 +40,6 @@ SHAPES = {
     Status.CANCELLED: Shape.STOPPED,
 }
 PASSING = (CallProgress, AnswerDelta, AnswerReset)
-
-
-class AnswerRow(Panel):
-    """What can be done with an answer, and what it took."""
-
-    def __init__(self, outlet: Outlet, question: str, event: RunFinished) -> None:
-        super().__init__()
-        self._row = QHBoxLayout(self)
-        self._buttons = FlowLayout()
-        self._row.addLayout(self._buttons, 1)
-        self._add("GeoOlmCopyAnswer", self.tr("Copy"), "mActionEditCopy", self._copy)
-        ask = self.tr("Ask again")
-        self._add("GeoOlmAskAgain", ask, "mActionReload", self._ask_again)
-        self.undo: LinkButton | None = None
-        if event.layers:
-            emit = outlet.undo_requested.emit
-            self.undo = self._add("GeoOlmUndo", self.tr("Undo"), "mActionUndo", emit)
-            self.undo.setToolTip(self.tr("Remove what this answer made and restore the rest"))
-        used = event.usage
-        tokens = Label(
-            self.tr("{0} tokens").format(number(used.prompt + used.generated)),
-            faint=True,
-            scale=0.92,
-        )
-        tokens.setObjectName("GeoOlmTokens")
-        lines = (
-            self.tr("{0} read, {1} of them from the cache").format(
-                number(used.prompt), number(used.cached)
-            ),
-            self.tr("{0} written").format(number(used.generated)),
-        )
-        tokens.setToolTip(plain_tip("\n".join(lines)))
-        tokens.setVisible(used.prompt + used.generated > 0)
-        self._row.addWidget(tokens)
-        self._outlet, self._question, self._answer = outlet, question, event.answer
-
-    def restyle(self) -> None:
-        """Set the spacing."""
-        self._row.setContentsMargins(0, 0, 0, 0)
-        self._row.setSpacing(round(self.em * 0.25))
-
-    def _add(self, name: str, text: str, icon: str, slot: Callable[[], None]) -> LinkButton:
-        button = LinkButton(name, text)
-        button.setIcon(theme_icon(icon))
-        button.clicked.connect(lambda: slot())
-        self._buttons.addWidget(button)
-        return button
-
-    def _copy(self) -> None:
-        QGuiApplication.clipboard().setText(self._answer)
-
-    def _ask_again(self) -> None:
-        self._outlet.question_chosen.emit(self._question)
-
-
-class FileList(Panel):
-    """The files that an answer wrote; a click opens the folder of one."""
-
-    def __init__(self, files: tuple[str, ...]) -> None:
-        super().__init__()
-        self.setObjectName("GeoOlmFiles")
-        self._column = QVBoxLayout(self)
-        self._column.addWidget(Label(self.tr("Files written"), faint=True, scale=0.92))
-        for file in files:
-            button = LinkButton("GeoOlmResultFile", plain_button(Path(file).name))
-            button.setToolTip(plain_tip(file))
-            button.clicked.connect(self._opener(str(Path(file).parent)))
-            self._column.addWidget(button)
-
-    def restyle(self) -> None:
-        """Set the spacing, and the icons in the palette's colour."""
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(round(self.em * 0.25))
-        icon = own_icon("file", muted(self.palette()))
-        for button in self.findChildren(LinkButton):
-            button.setIcon(icon)
-
-    def _opener(self, folder: str) -> Callable[[], None]:
-        return lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(folder))
 
 
 class TurnContent(Panel):
@@ -194,7 +111,7 @@ class TurnContent(Panel):
             self._leave_answer()
             self._lines.addWidget(self._end_card(event, total))
         if event.layers:
-            self._lines.addWidget(self._chips(event))
+            self._lines.addWidget(LayerList(self._outlet, event.layers))
         if event.files:
             self._lines.addWidget(FileList(event.files))
         if event.status in (Status.OK, Status.REJECTED):
@@ -227,20 +144,6 @@ class TurnContent(Panel):
             self._outlet.question_chosen.emit(self._question)
         else:
             self._outlet.action_chosen.emit(key)
-
-    def _chips(self, event: RunFinished) -> QWidget:
-        box = Panel()
-        box.setObjectName("GeoOlmResults")
-        column = QVBoxLayout(box)
-        column.setContentsMargins(0, 0, 0, 0)
-        caption = self.tr("Layers made · temporary")
-        column.addWidget(Label(caption, faint=True, scale=0.92, wrap=True))
-        flow = FlowLayout()
-        flow.setSpacing(round(self.em * 0.5))
-        for layer in event.layers:
-            flow.addWidget(ResultChip(self._outlet, layer))
-        column.addLayout(flow)
-        return box
 
 
 class Turn(QWidget):

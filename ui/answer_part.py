@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What stands under an answer: the layers and files it made, and what can be done with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from qgis.PyQt.QtCore import QUrl
+from qgis.PyQt.QtGui import QDesktopServices, QGuiApplication
+from qgis.PyQt.QtWidgets import QHBoxLayout, QVBoxLayout
+
+from ..plugin.agent.event import LayerReference, RunFinished
+from .flow_layout import FlowLayout
+from .icon import own_icon, theme_icon
+from .number import number, plain_button, plain_tip
+from .outlet import Outlet
+from .palette import muted
+from .panel import Label, LinkButton, Panel
+from .result_chip import ResultChip
+
+
+class AnswerRow(Panel):
+    """What can be done with an answer, and what it took."""
+
+    def __init__(self, outlet: Outlet, question: str, event: RunFinished) -> None:
+        super().__init__()
+        self._row = QHBoxLayout(self)
+        self._buttons = FlowLayout()
+        self._row.addLayout(self._buttons, 1)
+        self._add("GeoOlmCopyAnswer", self.tr("Copy"), "mActionEditCopy", self._copy)
+        ask = self.tr("Ask again")
+        self._add("GeoOlmAskAgain", ask, "mActionReload", self._ask_again)
+        self.undo: LinkButton | None = None
+        if event.layers:
+            emit = outlet.undo_requested.emit
+            self.undo = self._add("GeoOlmUndo", self.tr("Undo"), "mActionUndo", emit)
+            self.undo.setToolTip(self.tr("Remove what this answer made and restore the rest"))
+        used = event.usage
+        tokens = Label(
+            self.tr("{0} tokens").format(number(used.prompt + used.generated)),
+            faint=True,
+            scale=0.92,
+        )
+        tokens.setObjectName("GeoOlmTokens")
+        lines = (
+            self.tr("{0} read, {1} of them from the cache").format(
+                number(used.prompt), number(used.cached)
+            ),
+            self.tr("{0} written").format(number(used.generated)),
+        )
+        tokens.setToolTip(plain_tip("\n".join(lines)))
+        tokens.setVisible(used.prompt + used.generated > 0)
+        self._row.addWidget(tokens)
+        self._outlet, self._question, self._answer = outlet, question, event.answer
+
+    def restyle(self) -> None:
+        """Set the spacing."""
+        self._row.setContentsMargins(0, 0, 0, 0)
+        self._row.setSpacing(round(self.em * 0.25))
+
+    def _add(self, name: str, text: str, icon: str, slot: Callable[[], None]) -> LinkButton:
+        button = LinkButton(name, text)
+        button.setIcon(theme_icon(icon))
+        button.clicked.connect(lambda: slot())
+        self._buttons.addWidget(button)
+        return button
+
+    def _copy(self) -> None:
+        QGuiApplication.clipboard().setText(self._answer)
+
+    def _ask_again(self) -> None:
+        self._outlet.question_chosen.emit(self._question)
+
+
+class FileList(Panel):
+    """The files that an answer wrote; a click opens the folder of one."""
+
+    def __init__(self, files: tuple[str, ...]) -> None:
+        super().__init__()
+        self.setObjectName("GeoOlmFiles")
+        self._column = QVBoxLayout(self)
+        self._column.addWidget(Label(self.tr("Files written"), faint=True, scale=0.92))
+        for file in files:
+            button = LinkButton("GeoOlmResultFile", plain_button(Path(file).name))
+            button.setToolTip(plain_tip(file))
+            button.clicked.connect(self._opener(str(Path(file).parent)))
+            self._column.addWidget(button)
+
+    def restyle(self) -> None:
+        """Set the spacing, and the icons in the palette's colour."""
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(round(self.em * 0.25))
+        icon = own_icon("file", muted(self.palette()))
+        for button in self.findChildren(LinkButton):
+            button.setIcon(icon)
+
+    def _opener(self, folder: str) -> Callable[[], None]:
+        return lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(folder))
+
+
+class LayerList(Panel):
+    """The layers that an answer made, as chips."""
+
+    def __init__(self, outlet: Outlet, layers: tuple[LayerReference, ...]) -> None:
+        super().__init__()
+        self.setObjectName("GeoOlmResults")
+        self._column = QVBoxLayout(self)
+        caption = self.tr("Layers made · temporary")
+        self._column.addWidget(Label(caption, faint=True, scale=0.92, wrap=True))
+        self._flow = FlowLayout()
+        for layer in layers:
+            self._flow.addWidget(ResultChip(outlet, layer))
+        self._column.addLayout(self._flow)
+
+    def restyle(self) -> None:
+        """Set the spacing."""
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(round(self.em * 0.4))
+        self._flow.setSpacing(round(self.em * 0.5))

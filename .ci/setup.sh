@@ -91,11 +91,12 @@ make_venv() {
     venv_stamp > "$work/venv/stamp"
 }
 
-make_profile() {
+make_folders() {
     mkdir -p "$work/plugins" "$work/store/models" "$work/store/server" "$work/home"
     ln -sfn -- "$root" "$work/plugins/geo_olm"
-    "$python" "$here/profile.py" "$work/profile"
 }
+
+enable_plugin() { "$python" "$here/profile.py" "$work/profile"; }
 
 quoted() { printf "'%s'" "${1//\'/\'\\\'\'}"; }
 
@@ -136,10 +137,11 @@ export HOME=${HOME:-$work/home} LANG=${LANG:-C.UTF-8}
 mkdir -p "$work" 2>/dev/null && [[ -w $work ]] || die "cannot write in $work; mend its owner, then try again."
 exec 9> "$work/setup.lock"
 flock 9
-ready && exit
+if ready; then enable_plugin; exit; fi
 ensure_packages
 make_venv
-make_profile
+make_folders
+enable_plugin
 write_environment
 stamp > "$work/setup.stamp"
 say "ready."

@@ -18,6 +18,7 @@ from qgis.PyQt.QtWidgets import QApplication, QDockWidget
 
 LIMIT_S = 1500.0
 SETTLE_MS = 2500
+RETRY_MS = 500
 CODES = {"ok": 0, "rejected": 0, "cancelled": 130}
 
 
@@ -67,6 +68,7 @@ def finish(code: int) -> None:
     sys.stdout.flush()
     QgsProject.instance().setDirty(False)
     QCoreApplication.exit(code)
+    QTimer.singleShot(RETRY_MS, lambda: finish(code))  # exit() is lost before the loop runs
 
 
 def guarded() -> None:
@@ -79,4 +81,4 @@ def guarded() -> None:
             finish(1)
 
 
-QTimer.singleShot(0, guarded)
+QTimer.singleShot(RETRY_MS, guarded)

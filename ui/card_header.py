@@ -62,7 +62,7 @@ class CardHeader(Panel):
         self.setObjectName(name)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self._extra = ""
+        self._extra = self._note = self._short = ""
         self.fold = FoldMark()
         self.mark = StateMark(outlet.clock, shape)
         self.picture = QLabel()
@@ -85,17 +85,20 @@ class CardHeader(Panel):
         self.fit()
 
     def fit(self) -> None:
-        """Give the title the room it needs; a narrow card drops the layer before the result."""
-        unit = self.em
+        """Give the title the room it needs: a narrow card drops the layer, then the seconds."""
+        unit, needed = self.em, self.title.sizeHint().width()
+        self.note.setText(self._note)
+        if self.width() - self.note.sizeHint().width() - unit * 7 < needed:
+            self.note.setText(self._short)
         fixed = self.note.sizeHint().width() + unit * 7
         room = max(unit * 3, self.width() - fixed)
-        width = min(self.title.sizeHint().width(), room)
+        width = min(needed, room)
         self.title.setFixedWidth(width)
         self.layer.setText(self._extra if room - width >= LEAST * unit else "")
 
-    def set_note(self, text: str) -> None:
-        """Set the result or the time at the end of the line."""
-        self.note.setText(text)
+    def set_note(self, text: str, short: str = "") -> None:
+        """Set the result and time at the end of the line, and what stays where it is narrow."""
+        self._note, self._short = text, short or text
         self.fit()
 
     def set_extra(self, text: str) -> None:

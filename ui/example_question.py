@@ -61,7 +61,7 @@ def _plain(layer: LayerProfile, types: tuple[str, ...]) -> Iterator[FieldProfile
 
 
 def _gaps(layer: LayerProfile, translate: Translate) -> Iterator[ExampleQuestion]:
-    for field in _plain(layer, (*NUMBERS, "text", "date")):
+    for field in (*_plain(layer, NUMBERS), *_plain(layer, ("date", "text"))):
         if field.empty and 0 < field.empty < layer.features:
             text = translate("How many features of {0} have no value in {1}?")
             detail = f"{layer.key} · {field.name}"

@@ -8,9 +8,7 @@ from time import monotonic
 from typing import Any
 
 from qgis.PyQt.QtCore import Qt, QTimer
-from qgis.PyQt.QtGui import (
-    QGuiApplication,
-)
+from qgis.PyQt.QtGui import QGuiApplication
 from qgis.PyQt.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout
 
 from ..plugin.agent.event import CallFinished, CallStarted
@@ -117,7 +115,7 @@ class ToolCard(Card):
             self._icon = tool_icon(event.tool, event.result.algorithm)
         seconds = duration(event.seconds)
         summary = self._summary()
-        self.header.set_note(f"{summary} · {seconds}" if summary else seconds)
+        self.header.set_note(f"{summary} · {seconds}" if summary else seconds, summary)
         self._show_arguments(event.arguments)
         self._show_result(event)
         self.restyle_all()

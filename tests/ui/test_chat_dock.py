@@ -189,6 +189,21 @@ def test_a_card_runs_then_folds_with_result_and_seconds(dock: ChatDock, child: C
     assert card.header.note.text().replace("\u00a0", " ") == "742 points · 0.2 s"
 
 
+def test_a_narrow_card_drops_the_seconds_before_it_cuts_the_title(
+    dock: ChatDock, child: Child
+) -> None:
+    start(dock)
+    dock.handle(CallStarted("c1", "count", "Layer information", "", {}, 1))
+    result = ToolResult("742 points", numbers={"count": 742}, units={"count": "points"})
+    dock.handle(CallFinished("c1", "count", {}, True, "", 0.2, result))
+    header = child("GeoOlmToolCardHeader")
+    header.setFixedWidth(40 * header.em)
+    assert header.note.text().replace("\u00a0", " ") == "742 points · 0.2 s"
+    header.setFixedWidth(20 * header.em)
+    QTest.qWait(5)
+    assert header.note.text().replace("\u00a0", " ") == "742 points"
+
+
 def test_a_failed_call_stays_open_and_says_how_it_was_mended(dock: ChatDock, child: Child) -> None:
     start(dock)
     call(dock, "c1", error="The layer has no field pop.")

@@ -27,6 +27,13 @@ def test_a_field_with_gaps_is_asked_for_its_gaps() -> None:
     assert texts(layer) == ["How many features of wards have no value in pop?"]
 
 
+def test_gaps_in_numbers_are_asked_before_gaps_in_names() -> None:
+    layer = with_fields(
+        FieldProfile("name", "text", empty=3), FieldProfile("pop", "integer", empty=1, distinct=2)
+    )
+    assert texts(layer) == ["How many features of wards have no value in pop?"]
+
+
 def test_a_field_that_is_always_or_never_empty_is_not_asked_for_gaps() -> None:
     layer = with_fields(FieldProfile("a", "text", empty=12), FieldProfile("b", "text", empty=0))
     assert texts(layer) == ["How many features has wards?"]

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Runs the tests of one room: pytest.sh unit|qgis|ui [arguments of pytest]. unit runs without
-# QGIS's plugin for pytest; the others under a virtual display with a window manager.
+# Runs the tests of one room: pytest.sh unit|qgis|ui [arguments of pytest, files among them].
+# unit runs without QGIS's plugin for pytest; the others under a virtual display with a window
+# manager, so that widgets take the key focus.
 set -euo pipefail
 root=$(realpath -- "$(dirname -- "${BASH_SOURCE[0]}")/..")
 cd -- "$root"
@@ -10,9 +11,10 @@ room=$1
 shift
 export PYTHONDONTWRITEBYTECODE=1
 pytest=("$root/.work/venv/bin/pytest" -c tests/pytest.ini -p no:cacheprovider)
+[[ " $*" == *" tests/"* ]] || set -- "tests/$room" "$@"
 if [[ $room == unit ]]; then
-    exec "${pytest[@]}" -p no:pytest_qgis tests/unit "$@"
+    exec "${pytest[@]}" -p no:pytest_qgis "$@"
 fi
 export QT_QPA_PLATFORM=xcb
 exec xvfb-run -a -s '-screen 0 1600x1000x24' bash .ci/with_window_manager.sh \
-    "${pytest[@]}" "tests/$room" "$@"
+    "${pytest[@]}" "$@"

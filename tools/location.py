@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 from qgis.core import (
@@ -31,6 +31,9 @@ WITHIN_DISTANCE = "within_distance"
 _SYNONYMS = {"within distance": WITHIN_DISTANCE, "near": WITHIN_DISTANCE, "inside": "within"}
 _PREDICATES = ("intersects", "within", "contains", "touches", "crosses", "overlaps", "disjoint")
 _ASK_EVERY = 200
+_FEW = 50
+_HAIR = 1e-6
+"""Added around boxes, since the box of one point is empty and a filter may ignore it."""
 _CONVERSE = {"within": "contains", "contains": "within"}
 
 
@@ -69,11 +72,11 @@ class SelectByLocation:
         taken = chosen({"conditions": arguments.get("other_conditions")}, other, context.cancelled)
         context.note(*taken.notes)
         _same_ground(source, other, arguments["predicate"])
-        search = _Search(source, context)
         against = list(_brought(other, taken.expression, source, context))
         if not against:
             raise MendableError(f"{other.key} has no feature with a geometry where {taken.words}.")
-        found = search.matching(arguments, against, own=source.id == other.id)
+        search = _Search(source, arguments, [geometry for _, geometry in against], context)
+        found = search.matching(against, own=source.id == other.id)
         name = other.key + (f" where {taken.words}" if taken.words else "")
         return _as_layer(found, source, _title(arguments, source.key, name), arguments, context)
 
@@ -116,37 +119,56 @@ def _brought(
 
 
 class _Search:
-    """The features of a layer in a spatial index, tested against geometries of its CRS."""
+    """The features of a layer in a spatial index, tested against geometries of its CRS.
 
-    def __init__(self, source: VectorSource, context: Context) -> None:
+    Of a large layer only what lies near few geometries is read.
+    """
+
+    def __init__(
+        self,
+        source: VectorSource,
+        arguments: dict[str, Any],
+        geometries: list[QgsGeometry],
+        context: Context,
+    ) -> None:
         self._context = context
-        self._source = source
+        self._predicate = arguments["predicate"]
+        far = self._predicate == WITHIN_DISTANCE
+        self._length = metres(arguments["distance"]) if far else 0.0
+        extent = QgsRectangle()
+        for geometry in geometries:
+            extent.combineExtentWith(geometry.boundingBox())
+        self._ground = Ground(source.crs, QgsPointXY(extent.center()))
         self._index = QgsSpatialIndex(QgsSpatialIndex.Flag.FlagStoreFeatureGeometries)
-        self.all: list[int] = []
-        self._extent = QgsRectangle()
-        for feature in source.rows(context.cancelled, geometry=True):
-            self.all.append(feature.id())
-            if feature.hasGeometry() and not feature.geometry().isEmpty():
-                self._index.addFeature(feature)
-                self._extent.combineExtentWith(feature.geometry().boundingBox())
+        self._all: dict[int, None] = {}
+        everything = self._predicate == "disjoint" or len(geometries) > _FEW
+        boxes = [None] if everything else [box for one in geometries for box in self._boxes(one)]
+        for box in boxes:
+            self._read(source, box)
 
-    def matching(
-        self, arguments: dict[str, Any], against: list[tuple[int, QgsGeometry]], own: bool
-    ) -> list[int]:
-        """Return the ids of the features that match, in the layer's order."""
-        predicate = arguments["predicate"]
-        if predicate == WITHIN_DISTANCE:
-            test = self._near(metres(arguments["distance"]))
-        else:
-            test = self._related("intersects" if predicate == "disjoint" else predicate)
+    def _read(self, source: VectorSource, box: QgsRectangle | None) -> None:
+        for feature in source.rows(self._context.cancelled, geometry=True, box=box):
+            if feature.id() not in self._all:
+                self._all[feature.id()] = None
+                if feature.hasGeometry() and not feature.geometry().isEmpty():
+                    self._index.addFeature(feature)
+
+    def _boxes(self, geometry: QgsGeometry) -> Iterable[QgsRectangle]:
+        if self._predicate == WITHIN_DISTANCE:
+            return self._ground.reach(geometry, self._length)
+        return [geometry.boundingBox().buffered(_HAIR)]
+
+    def matching(self, against: list[tuple[int, QgsGeometry]], own: bool) -> list[int]:
+        """Return the ids of the features that match; with `own` none matches itself alone."""
+        test = self._near if self._predicate == WITHIN_DISTANCE else self._related
         found: set[int] = set()
         for number, (identity, geometry) in enumerate(against):
             self._context.progress(100.0 * number / len(against))
             skip = identity if own else None
             found.update(one for one in test(geometry, found) if one != skip)
-        if predicate == "disjoint":
-            return [one for one in self.all if one not in found]
-        return [one for one in self.all if one in found]
+        if self._predicate == "disjoint":
+            return [one for one in self._all if one not in found]
+        return sorted(found)
 
     def _watched(self, candidates: Iterable[int]) -> Iterable[int]:
         """Yield the candidates, asking often whether the run was stopped."""
@@ -156,31 +178,24 @@ class _Search:
                 self._context.stop_if_cancelled()
             yield one
 
-    def _related(self, predicate: str) -> Callable[[QgsGeometry, set[int]], Iterable[int]]:
-        method = _CONVERSE.get(predicate, predicate)
+    def _related(self, geometry: QgsGeometry, known: set[int]) -> Iterable[int]:
+        """Yield the features that stand in the relation; for "disjoint" those that do not."""
+        wanted = "intersects" if self._predicate == "disjoint" else self._predicate
+        engine = QgsGeometry.createGeometryEngine(geometry.constGet())
+        engine.prepareGeometry()
+        relate = getattr(engine, _CONVERSE.get(wanted, wanted))
+        for one in self._watched(self._index.intersects(geometry.boundingBox())):
+            if one not in known and relate(self._index.geometry(one).constGet()):
+                yield one
 
-        def test(geometry: QgsGeometry, known: set[int]) -> Iterable[int]:
-            engine = QgsGeometry.createGeometryEngine(geometry.constGet())
-            engine.prepareGeometry()
-            relate = getattr(engine, method)
-            for one in self._watched(self._index.intersects(geometry.boundingBox())):
-                if one not in known and relate(self._index.geometry(one).constGet()):
-                    yield one
-
-        return test
-
-    def _near(self, length: float) -> Callable[[QgsGeometry, set[int]], Iterable[int]]:
-        ground = Ground(self._source.crs, QgsPointXY(self._extent.center()))
-
-        def test(geometry: QgsGeometry, known: set[int]) -> Iterable[int]:
-            prepared = ground.prepared(geometry)
-            boxes = ground.reach(geometry, length)
-            near = {one for box in boxes for one in self._index.intersects(box)}
-            for one in self._watched(near - known):
-                if ground.between(prepared, self._index.geometry(one)) <= length:
-                    yield one
-
-        return test
+    def _near(self, geometry: QgsGeometry, known: set[int]) -> Iterable[int]:
+        """Yield the features within the distance."""
+        prepared = self._ground.prepared(geometry)
+        boxes = self._boxes(geometry)
+        near = {one for box in boxes for one in self._index.intersects(box)}
+        for one in self._watched(near - known):
+            if self._ground.between(prepared, self._index.geometry(one)) <= self._length:
+                yield one
 
 
 def _as_layer(

@@ -24,6 +24,7 @@ from qgis.core import (
     QgsProject,
     QgsRasterDataProvider,
     QgsRasterLayer,
+    QgsRectangle,
     QgsUnitTypes,
     QgsVariantUtils,
     QgsVectorLayer,
@@ -129,12 +130,16 @@ class VectorSource:
         expression: str = "",
         geometry: bool = False,
         only: Sequence[str] | None = None,
+        box: QgsRectangle | None = None,
     ) -> Iterator[QgsFeature]:
         """Yield the features that match `expression`, with the fields `only` (None is all).
 
+        With `box`, in the layer's CRS, only features whose bounding box meets it.
         Raises ToolCancelled.
         """
         request = QgsFeatureRequest()
+        if box is not None:
+            request.setFilterRect(box)
         if only is not None:
             request.setSubsetOfAttributes(list(only), self.fields)
         if expression:

@@ -35,7 +35,7 @@ def test_countries_without_gdp_are_counted_d01(tmp_path: Path) -> None:
 
 
 def test_the_highest_rate_is_found_by_an_expression_d02(tmp_path: Path) -> None:
-    found = bench(tmp_path, "nc.gpkg").run("top_n", layer="nc", of='1000.0 * "SID74" / "BIR74"')
+    found = bench(tmp_path, "nc.gpkg").run("top_n", layer="nc", expression='1000.0 * "SID74" / "BIR74"')
     assert found.texts["name"] == "Anson"
     assert found.numbers["value"] == pytest.approx(9.55414, rel=1e-5)
 
@@ -59,7 +59,7 @@ def test_an_area_is_in_square_kilometres_d04(tmp_path: Path) -> None:
 
 def test_heights_are_reached_by_an_expression_d05(tmp_path: Path) -> None:
     found = bench(tmp_path, "storms_xyz.shp").run(
-        "count", layer="storms_xyz", expression="z_min($geometry) < 950"
+        "count", layer="storms_xyz", where="z_min($geometry) < 950"
     )
     assert found.numbers["count"] == 10
 

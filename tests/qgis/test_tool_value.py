@@ -155,6 +155,34 @@ def test_within_and_contains_are_converses(tmp_path: Path) -> None:
         assert found.numbers["count"] == 1
 
 
+def test_areas_are_found_by_one_point_in_them(tmp_path: Path) -> None:
+    areas = [(box(0, 0, 10, 10), "A"), (box(20, 0, 30, 10), "B"), (box(0, 20, 10, 30), "C")]
+    bench = Bench(
+        tmp_path,
+        layer("areas", "Polygon", "n:string", areas),
+        layer("well", "Point", "a:integer", [("POINT(25 5)", 1)]),
+    )
+    for predicate in ("intersects", "contains"):
+        found = bench.run("select_by_location", layer="areas", predicate=predicate, other="well")
+        assert [one["n"] for one in only_layer(bench, found).getFeatures()] == ["B"]
+
+
+def test_many_places_and_few_give_the_same(tmp_path: Path) -> None:
+    rows = [(f"POINT({500000 + 10 * number} 5000000)", number) for number in range(200)]
+    bench = Bench(tmp_path, layer("posts", "Point", "n:integer", rows))
+    for last, wanted in ((30, 33), (100, 103)):
+        condition = {"field": "n", "op": "<=", "value": last}
+        found = bench.run(
+            "select_by_location",
+            layer="posts",
+            predicate="within_distance",
+            other="posts",
+            distance=20,
+            other_conditions=[condition],
+        )
+        assert found.numbers["count"] == wanted
+
+
 def test_a_layer_without_crs_is_not_measured_b05(tmp_path: Path) -> None:
     bench = Bench(tmp_path, layer("columbus", "Polygon", "a:integer", [(box(0, 0, 1, 1), 1)], ""))
     sentence = "columbus has no coordinate reference system, so"
@@ -201,7 +229,7 @@ def test_a_wrong_expression_is_refused_b21_b22(tmp_path: Path, expression: str, 
     bench = Bench(tmp_path, values())
     for tool in ("count", "filter"):
         with pytest.raises(MendableError) as caught:
-            bench.run(tool, layer="t", expression=expression)
+            bench.run(tool, layer="t", where=expression)
         assert hint in caught.value.message
     with pytest.raises(MendableError) as caught:
         algorithm(bench, "native:extractbyexpression", INPUT="t", EXPRESSION=expression)
@@ -210,7 +238,7 @@ def test_a_wrong_expression_is_refused_b21_b22(tmp_path: Path, expression: str, 
 
 def test_a_right_expression_is_counted(tmp_path: Path) -> None:
     bench = Bench(tmp_path, values())
-    assert bench.run("count", layer="t", expression="\"T\" = 'O''Hare'").numbers["count"] == 1
+    assert bench.run("count", layer="t", where="\"T\" = 'O''Hare'").numbers["count"] == 1
     found = bench.run("count", layer="t", conditions=[{"field": "t", "op": "=", "value": "O'HARE"}])
     assert found.numbers["count"] == 1
 

@@ -8,6 +8,7 @@ cd -- "$root"
 . .ci/headless.env
 venv=$root/.work/venv/bin
 failed=()
+rm -rf tests/.qgis-settings  # what an earlier run of pytest-qgis left
 
 step() {
     local name=$1

@@ -21,7 +21,9 @@ from geo_olm.plugin.llm.server import EmbeddedServer, ServerKeeper, ServerPlan, 
 
 pytestmark = pytest.mark.usefixtures("qgis_app")
 
-STAND_IN = """#!{python}
+# The shell starts Python, so that a blank in its path does no harm.
+STAND_IN = """#!/bin/sh
+''''exec "{python}" "$0" "$@" # '''
 import json, signal, sys, time
 from http.server import BaseHTTPRequestHandler, HTTPServer
 words = sys.argv

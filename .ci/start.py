@@ -64,8 +64,9 @@ def settle() -> None:
 
 
 def finish(code: int) -> None:
-    """End QGIS without asking whether to save."""
+    """End QGIS without asking whether to save; layers go first, while the window still lives."""
     sys.stdout.flush()
+    QgsProject.instance().clear()
     QgsProject.instance().setDirty(False)
     QCoreApplication.exit(code)
     QTimer.singleShot(RETRY_MS, lambda: finish(code))  # exit() is lost before the loop runs

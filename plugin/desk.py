@@ -116,7 +116,7 @@ class Desk(QObject):
         dock.retry_requested.connect(self.look_for_model)
         dock.model_chosen.connect(self._choose_model)
         dock.demo_requested.connect(self.open_demo)
-        dock.add_layer_requested.connect(self._iface.openDataSourceManagerPage_vector)
+        dock.add_layer_requested.connect(lambda: self._iface.openDataSourceManagerPage("ogr"))
         dock.undo_requested.connect(self._undo)
         dock.open_in_processing.connect(open_in_processing)
         dock.layer_activated.connect(self._activate)

@@ -41,7 +41,7 @@ from .limit import Limits
 from .message import Message, Role, ToolCall
 from .state import State, Workflow
 from .talk import Talk
-from .wording import Format, matches, parse_number
+from .wording import Format
 from .work import Work
 
 _EXAMPLES = 3
@@ -53,6 +53,7 @@ _NO_CALL = (
 )
 
 
+_LOAD = "Load"
 _ANSWER, _REJECT = "answer", "reject"
 
 
@@ -98,7 +99,7 @@ class _Run:
     close: Close | None = None
     named: tuple[str, ...] = ()
     reminded: int = 0
-    examples: list[str] = field(default_factory=list)
+    offered: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         agent = self.agent
@@ -246,7 +247,7 @@ class _Run:
 
     def _load(self, needed: list[str]) -> Generator[Event, None, None]:
         """Load: a look at the named layers needs no judgement, so no model is asked."""
-        yield self._enter("Load")
+        yield self._enter(_LOAD)
         for number, key in enumerate(needed):
             call = ToolCall(
                 f"load{len(self.chat.turns):02d}{number:03d}",
@@ -272,7 +273,7 @@ class _Run:
         return None
 
     def _choose(self) -> Generator[Event, None, Spoken]:
-        states = self.agent.workflow.reachable(self.stage)
+        states = self._open_states()
         if self.agent.exposure == "filter":
             states = yield from self._next_state(states)
         tools = self._tools(states)
@@ -294,6 +295,14 @@ class _Run:
         self._offer(states, tools)
         return (yield from self.talk.choose(self._messages(), choice))
 
+    def _open_states(self) -> tuple[State, ...]:
+        """Return the states that may follow; right after Load, those of the intent."""
+        states = self.agent.workflow.reachable(self.stage)
+        intent = self.agent.workflow.intent(self.intent)
+        if intent is None or not intent.first or self.stage != _LOAD or self.offered:
+            return states
+        return tuple(item for item in states if item.name in intent.first)
+
     def _next_state(self, states: tuple[State, ...]) -> Generator[Event, None, tuple[State, ...]]:
         """Let the model name its next state; then only that state's tools are offered."""
         names = [item.name for item in states]
@@ -311,19 +320,15 @@ class _Run:
     def _offer(self, states: tuple[State, ...], tools: tuple[ToolDefinition, ...]) -> None:
         """Tell the model what these states offer, each tool and example once in a turn."""
         names = frozenset(tool.name for tool in tools)
-        fresh = tuple(tool for tool in tools if tool.name not in self.examples)
+        fresh = tuple(tool for tool in tools if tool.name not in self.offered)
         nearest = self.agent.bank.nearest(self.question, self.intent, _EXAMPLES)
-        shown = [item for item in nearest if item.question not in self.examples]
-        if self.agent.exposure == "filter":
-            shown = [item for item in shown if any(step.tool in names for step in item.steps)]
-        if fresh or shown:
-            self._say(prompt.stage(states, fresh, shown, self.question, ""))
-        else:
-            self._say(Message(Role.USER, f"Question: {self.question}\nNext call?"))
-        self.examples += [
-            *(tool.name for tool in fresh),
-            *(item.question for item in shown),
+        shown = [
+            item
+            for item in nearest
+            if item.question not in self.offered and any(step.tool in names for step in item.steps)
         ]
+        self._say(prompt.offer(states, fresh, shown, self.question))
+        self.offered |= {*(tool.name for tool in fresh), *(item.question for item in shown)}
 
     def _without_call(self, spoken: Spoken) -> tuple[Status, str] | None:
         """A reply without a call: remind once, then stop with a plain sentence."""
@@ -354,7 +359,7 @@ class _Run:
         if call.name == _REJECT:
             return Status.REJECTED, result.texts.get("reason") or result.text
         if call.name == _ANSWER:
-            return (yield from self._answer(call, result))
+            return (yield from self._answer(result))
         return None
 
     def _mended(self, call: ToolCall) -> Generator[Event, None, tuple[ToolResult | None, str]]:
@@ -399,11 +404,9 @@ class _Run:
         yield Reflected(call.id, prompt.as_json(corrected.arguments))
         return corrected
 
-    def _answer(
-        self, call: ToolCall, result: ToolResult
-    ) -> Generator[Event, None, tuple[Status, str] | None]:
+    def _answer(self, result: ToolResult) -> Generator[Event, None, tuple[Status, str] | None]:
         """TERMINATE: the end is confirmed before it counts."""
-        self.close = self._closed(call.arguments)
+        self.close = Close(result.text, result.numbers.get("value"), result.units.get("value", ""))
         names = [layer.key for layer in self.agent.toolbox.layers()]
         gathered = [item for item in self.work.results if item is not result]
         confirmed = yield from self.closing.confirm(self.question, self.close, gathered, names)
@@ -413,15 +416,3 @@ class _Run:
         self.reminded += 1
         self._say(Message(Role.USER, f"Not finished: {confirmed.missing}"))
         return None
-
-    def _closed(self, arguments: dict[str, Any]) -> Close:
-        """Read what the answer tool was given; a number counts only if a result holds it."""
-        value, numbers = arguments.get("value"), self.chat.numbers()
-        text, unit = str(arguments.get("text", "")), str(arguments.get("unit", ""))
-        if isinstance(value, str) and value in numbers:
-            return Close(text, numbers[value], unit or self.chat.unit(value))
-        number = parse_number(str(value)) if value is not None else None
-        for reference, known in numbers.items():
-            if number is not None and matches(str(value), number, known):
-                return Close(text, known, unit or self.chat.unit(reference))
-        return Close(text, None, unit)

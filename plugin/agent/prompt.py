@@ -90,16 +90,15 @@ def signature(tool: ToolDefinition) -> str:
     return f"{tool.name}({', '.join(names)}): {tool.description}"
 
 
-def stage(
+def offer(
     states: Iterable[State],
     tools: Sequence[ToolDefinition],
     examples: Sequence[Example],
     text: str,
-    results: str,
 ) -> Message:
-    """Return the message that offers the tools of these states with worked examples."""
+    """Return the message that offers tools of these states with worked examples, if any are new."""
     known = {tool.name: tool for tool in tools}
-    lines = [results] if results else []
+    lines = []
     for state in states:
         own = [known[name] for name in state.tools if name in known]
         if own:
@@ -109,6 +108,8 @@ def stage(
         lines.append("Examples, over other layers:")
         lines += [example.text() for example in examples]
     lines.append(f"Question: {text}")
+    if not tools and not examples:
+        lines.append("If a result answers it, CURRENT_STAGE is Answer; else make the next call.")
     return Message(Role.USER, "\n".join(lines))
 
 

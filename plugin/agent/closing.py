@@ -82,14 +82,15 @@ class Closing:
                 Role.USER,
                 f"{ask.content}\nDo not write {', '.join(worded.unknown)}: no result holds it.",
             )
-        answer = self._from_results(close, shown)
+        answer = self.from_results(close, shown)
         yield AnswerDelta(answer)
         return Confirmed(answer)
 
     def _messages(self) -> tuple[Message, ...]:
         return tuple(self.chat.messages)
 
-    def _from_results(self, close: Close, shown: list[ToolResult]) -> str:
+    def from_results(self, close: Close, shown: list[ToolResult]) -> str:
+        """Return the answer without the model's words: the number, else the last result."""
         if close.value is not None:
             return f"{self.write(close.value)} {close.unit}".strip()
         return shown[-1].text if shown else close.text

@@ -27,6 +27,7 @@ from . import prompt
 from .chat import Chat, Turn
 from .closing import Close, Closing
 from .event import (
+    AnswerDelta,
     CallProgress,
     Event,
     Notice,
@@ -60,6 +61,16 @@ _ANSWER, _REJECT = "answer", "reject"
 def _with_value(tool: ToolDefinition) -> ToolDefinition:
     """Ask the answer tool for its number: the intent says that the answer is one."""
     return replace(tool, parameters={**tool.parameters, "required": ["value"]})
+
+
+def _until_closing(spoken: Spoken) -> Spoken:
+    """Leave out calls after the one that ends the question: they would never get a result."""
+    ends = [place for place, call in enumerate(spoken.calls) if call.name in (_ANSWER, _REJECT)]
+    if not ends:
+        return spoken
+    calls = spoken.calls[: ends[0] + 1]
+    message = replace(spoken.message, calls=calls if spoken.message.calls else ())
+    return replace(spoken, calls=calls, message=message)
 
 
 @dataclass(frozen=True)
@@ -99,6 +110,8 @@ class _Run:
     close: Close | None = None
     named: tuple[str, ...] = ()
     reminded: int = 0
+    unfinished: int = 0
+    kept: int = 0
     offered: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
@@ -114,7 +127,7 @@ class _Run:
     def events(self) -> Iterator[Event]:
         """Yield the events of the run, the last one a RunFinished."""
         started = time.monotonic()
-        kept = len(self.chat.messages)
+        self.kept = len(self.chat.messages)
         self.agent.toolbox.begin_turn(self.question)
         status, text = Status.OK, ""
         try:
@@ -126,7 +139,7 @@ class _Run:
         except LastingError as error:
             status, text = Status.FAILED, error.message
         if status in (Status.FAILED, Status.CANCELLED):
-            self._shorten(kept, text)
+            self._shorten(text)
         self.chat.turns.append(
             Turn(
                 self.question,
@@ -181,9 +194,10 @@ class _Run:
             {"model": self.talk.seconds, "tools": self.work.seconds, "total": total},
         )
 
-    def _shorten(self, kept: int, text: str) -> None:
+    def _shorten(self, text: str) -> None:
         """Keep a failed turn in the chat as two plain lines, so that it does not mislead later."""
-        del self.chat.messages[kept:]
+        self._open_chat()
+        del self.chat.messages[max(1, self.kept) :]
         self.chat.messages += [
             Message(Role.USER, f"Question: {self.question}"),
             Message(Role.ASSISTANT, f"Not answered: {text}"),
@@ -201,10 +215,13 @@ class _Run:
     def _messages(self) -> tuple[Message, ...]:
         return tuple(self.chat.messages)
 
-    def _make_room(self, context: int) -> Generator[Event, None, None]:
-        """Summarise the older turns when less than half of the context is left for this one."""
+    def _open_chat(self) -> None:
         if not self.chat.messages:
             self._say(prompt.system(self.agent.prompts, self.agent.workflow))
+
+    def _make_room(self, context: int) -> Generator[Event, None, None]:
+        """Summarise the older turns when less than half of the context is left for this one."""
+        self._open_chat()
         if self.agent.speaker.estimate(self._messages()) < context // 2:
             return
         ask = Message(Role.USER, self.agent.prompts.summary)
@@ -215,6 +232,7 @@ class _Run:
             Message(Role.USER, f"Earlier in this chat:\n{reply.text.strip()}"),
             Message(Role.ASSISTANT, "Understood."),
         ]
+        self.kept = len(self.chat.messages)
         yield Notice("The chat filled the model's context, so its older turns were summarised.")
 
     # -- the states
@@ -259,7 +277,7 @@ class _Run:
 
     def _step(self) -> Generator[Event, None, tuple[Status, str] | None]:
         """One call, chosen by the model, carried out and remembered."""
-        spoken = yield from self._choose()
+        spoken = _until_closing((yield from self._choose()))
         self._say(spoken.message)
         if not spoken.calls:
             return self._without_call(spoken)
@@ -410,9 +428,13 @@ class _Run:
         names = [layer.key for layer in self.agent.toolbox.layers()]
         gathered = [item for item in self.work.results if item is not result]
         confirmed = yield from self.closing.confirm(self.question, self.close, gathered, names)
-        if confirmed.answer or self.reminded > 1:
-            self._say(Message(Role.ASSISTANT, confirmed.answer))
-            return Status.OK, confirmed.answer
-        self.reminded += 1
+        answer = confirmed.answer
+        if not answer and self.unfinished > 1:
+            answer = self.closing.from_results(self.close, gathered)
+            yield AnswerDelta(answer)
+        if answer:
+            self._say(Message(Role.ASSISTANT, answer))
+            return Status.OK, answer
+        self.unfinished += 1
         self._say(Message(Role.USER, f"Not finished: {confirmed.missing}"))
         return None

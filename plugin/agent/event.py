@@ -102,7 +102,7 @@ class AnswerReset:
 
 @dataclass(frozen=True)
 class Notice:
-    """One sentence for the user beside the answer (a summary was made, a guard mended something)."""
+    """One sentence for the user beside the answer: a summary was made, a guard mended something."""
 
     text: str
     warning: bool = False

@@ -1,0 +1,382 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The engine from Init to End: order of events, ends of every kind, what is offered and told."""
+
+from __future__ import annotations
+
+import pytest
+from agent_case import Case
+from plain_toolbox import PlainToolbox, made
+from scripted_speaker import USAGE, Calls, Fails, Mumbles, call, init, stage, wrote
+
+from geo_olm.plugin.agent.event import (
+    AnswerDelta,
+    CallFinished,
+    CallStarted,
+    ModelState,
+    RunFinished,
+    RunStarted,
+    StageChanged,
+    Status,
+    TokensUsed,
+)
+from geo_olm.plugin.agent.limit import Limits
+from geo_olm.plugin.agent.message import Role, ToolCall
+from geo_olm.plugin.llm.base import (
+    BrokenModelFile,
+    ContextFull,
+    ModelError,
+    ModelMissing,
+    NoModel,
+    OutOfMemory,
+    ServerDown,
+    StreamBroken,
+)
+from geo_olm.tools.base import LastingError
+
+COUNT = call("Analyse", "count", layer="countries")
+ANSWER = call("Answer", "answer", value="r1.count")
+
+
+def counting(*numbers: float) -> PlainToolbox:
+    return PlainToolbox({"count": [made(f"{n} features.", count=n) for n in numbers or (17.0,)]})
+
+
+def test_a_question_goes_from_init_to_end_in_order() -> None:
+    case = Case(counting())
+    end = case.ask("How many?", init("Count", "countries"), COUNT, ANSWER, wrote("There are 17."))
+    kept = (RunStarted, StageChanged, CallStarted, CallFinished, RunFinished)
+    told = [
+        getattr(event, "stage", "") or getattr(event, "tool", "") or type(event).__name__
+        for event in case.events
+        if isinstance(event, kept)
+    ]
+    assert told == [
+        "RunStarted",
+        "Init",
+        "Load",
+        "layer_info",
+        "layer_info",
+        "Analyse",
+        "count",
+        "count",
+        "Answer",
+        "answer",
+        "answer",
+        "End",
+        "RunFinished",
+    ]
+    assert (end.status, end.answer, end.value, end.reason) == (
+        Status.OK,
+        "There are 17.",
+        17.0,
+        "",
+    )
+
+
+def test_the_first_event_tells_the_model_and_the_stages_without_error() -> None:
+    case = Case(counting())
+    case.ask("How many?", init("Count", "countries"), COUNT, ANSWER, wrote("17."))
+    started = case.of(RunStarted)[0]
+    assert (started.question, started.model, started.server) == ("How many?", "scripted", "openai")
+    assert started.stages == ("Init", "Load", "Filter", "Analyse", "Map", "Answer", "End")
+    assert started.max_steps == 12
+
+
+def test_the_intent_that_the_model_named_stands_in_every_later_stage() -> None:
+    case = Case(counting())
+    case.ask("How many?", init("Count", "countries"), COUNT, ANSWER, wrote("17."))
+    assert [event.intent for event in case.of(StageChanged)][1:] == ["Count"] * 4
+
+
+def test_the_usage_and_the_seconds_are_the_sums_of_the_calls() -> None:
+    case = Case(counting())
+    end = case.ask("How many?", init("Count", "countries"), COUNT, ANSWER, wrote("17."))
+    used = case.of(TokensUsed)
+    assert len(used) == 4
+    assert end.usage.prompt == 4 * USAGE.prompt
+    assert end.usage.generated == 4 * USAGE.generated
+    assert end.seconds["total"] >= end.seconds["model"] + end.seconds["tools"] > 0
+
+
+def test_only_the_named_layers_are_loaded() -> None:
+    case = Case(counting())
+    case.ask("How many?", init("Count", "rivers"), COUNT, ANSWER, wrote("17."))
+    assert case.toolbox.calls("layer_info") == [{"layer": "rivers"}]
+
+
+@pytest.mark.parametrize("named", [[], ["atlantis"], None])
+def test_layers_that_are_not_there_lead_to_a_look_at_those_that_are(named: object) -> None:
+    case = Case(counting())
+    first = init("Count")
+    first = type(first)({**first.said, "layers": named})
+    case.ask("How many?", first, COUNT, ANSWER, wrote("17."))
+    assert case.toolbox.calls("layer_info") == [{"layer": "countries"}, {"layer": "rivers"}]
+
+
+def test_with_filter_exposure_only_the_tools_of_the_named_stage_are_offered() -> None:
+    case = Case(counting(), exposure="filter")
+    case.ask(
+        "How many?",
+        init("Count", "countries"),
+        stage("Analyse"),
+        COUNT,
+        stage("Answer"),
+        ANSWER,
+        wrote("17."),
+    )
+    offered = [item.tools for item in case.choices() if item.tools]
+    assert offered == [["count", "statistics", "run_algorithm"], ["answer", "reject"]]
+
+
+def test_a_stage_that_is_not_on_offer_leaves_all_stages_open() -> None:
+    case = Case(counting(), exposure="filter")
+    case.ask(
+        "How many?",
+        init("Count", "countries"),
+        stage("Dream"),
+        COUNT,
+        stage("Answer"),
+        ANSWER,
+        wrote("17."),
+    )
+    first = next(item.tools for item in case.choices() if item.tools)
+    assert {"count", "filter", "answer"} <= set(first)
+
+
+def test_a_stage_that_was_not_said_is_taken_from_the_tools_home() -> None:
+    case = Case(counting())
+    silent = Calls((ToolCall("abcdefghi", "count", {"layer": "countries"}),))
+    case.ask("How many?", init("Count", "countries"), silent, ANSWER, wrote("17."))
+    assert case.stages() == ["Init", "Load", "Analyse", "Answer", "End"]
+
+
+def test_each_request_within_a_turn_extends_the_one_before() -> None:
+    case = Case(counting(17.0, 4.0), exposure="filter")
+    second = call("Analyse", "count", layer="rivers")
+    case.ask(
+        "How many?",
+        init("Count", "countries"),
+        stage("Analyse"),
+        COUNT,
+        stage("Analyse"),
+        second,
+        stage("Answer"),
+        ANSWER,
+        wrote("17."),
+    )
+    requests = [item.messages for item in case.asked]
+    for before, after in zip(requests, requests[1:]):
+        assert after[: len(before)] == before
+        assert len(after) > len(before)
+
+
+def test_a_rejection_has_status_rejected_and_the_reason() -> None:
+    case = Case()
+    reason = "There is no layer of tunnels."
+    end = case.ask(
+        "The longest tunnel?", init("Rank", "rivers"), call("Answer", "reject", reason=reason)
+    )
+    assert (end.status, end.answer, end.reason, end.value) == (
+        Status.REJECTED,
+        reason,
+        reason,
+        None,
+    )
+    assert case.stages()[-1] == "End"
+
+
+def test_without_layers_nothing_is_asked_and_the_next_step_is_named() -> None:
+    case = Case(PlainToolbox(profiles=[]))
+    end = case.ask("How many?")
+    assert end.status is Status.REJECTED
+    assert end.answer == "No layers yet. Add a layer, or open the demo project."
+
+
+def test_a_reply_without_a_call_is_reminded_once_and_may_recover() -> None:
+    case = Case(counting())
+    end = case.ask(
+        "How many?", init("Count", "countries"), Mumbles(), COUNT, ANSWER, wrote("17 of them.")
+    )
+    assert (end.status, end.value) == (Status.OK, 17.0)
+
+
+def test_a_second_reply_without_a_call_ends_with_the_sentence_of_the_design() -> None:
+    case = Case(counting())
+    end = case.ask("How many?", init("Count", "countries"), Mumbles(), Mumbles("About 200."))
+    assert end.status is Status.FAILED
+    assert end.answer.startswith(
+        "The model answered without using a tool, so nothing was checked on your layers."
+    )
+    assert "200" not in end.answer
+
+
+def test_a_malformed_call_is_told_to_the_model() -> None:
+    case = Case(counting())
+    broken = Mumbles('{"tool": ', malformed="the reply was cut")
+    case.ask("How many?", init("Count", "countries"), broken, COUNT, ANSWER, wrote("17."))
+    told = [m.content for item in case.asked for m in item.messages if m.role is Role.USER]
+    assert any("the reply was cut" in text for text in told)
+
+
+def test_continue_leads_back_to_work_and_says_what_is_missing() -> None:
+    case = Case(counting(17.0, 4.0))
+    end = case.ask(
+        "How many of both?",
+        init("Count", "countries"),
+        COUNT,
+        ANSWER,
+        wrote("CONTINUE: the rivers are missing"),
+        call("Analyse", "count", layer="rivers"),
+        call("Answer", "answer", value="r2.count"),
+        wrote("There are 4 rivers."),
+    )
+    assert (end.status, end.value, end.answer) == (Status.OK, 4.0, "There are 4 rivers.")
+    told = [m.content for m in case.asked[-1].messages]
+    assert "Not finished: the rivers are missing" in told
+
+
+def test_a_model_that_never_confirms_gets_the_results_as_the_answer() -> None:
+    case = Case(counting(17.0))
+    again = call("Answer", "answer", value="r1.count", text="done")
+    more = call("Answer", "answer", value="r1.count", text="really")
+    end = case.ask(
+        "How many?",
+        init("Count", "countries"),
+        COUNT,
+        ANSWER,
+        wrote("CONTINUE"),
+        again,
+        wrote("CONTINUE"),
+        more,
+        wrote("CONTINUE"),
+    )
+    assert end.status is Status.OK
+    assert "17" in end.answer
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ModelError("The model sleeps. Wake it."),
+        ServerDown("The server does not answer. Start it."),
+        ModelMissing("There is no such model. Choose another."),
+        ContextFull("The context is full. Start a new chat."),
+        OutOfMemory("Too little memory. Choose a smaller model."),
+        BrokenModelFile("The file is broken. Choose another."),
+        StreamBroken("The reply ended early. Ask again.", partial="Ther"),
+        NoModel("No model was found. Start one."),
+    ],
+)
+@pytest.mark.parametrize("place", range(4))
+def test_every_error_of_a_model_is_one_sentence_at_every_point(
+    error: ModelError, place: int
+) -> None:
+    case = Case(counting())
+    script = [init("Count", "countries"), COUNT, ANSWER, wrote("17.")]
+    end = case.ask("How many?", *script[:place], Fails(error))
+    assert (end.status, end.answer, end.reason) == (Status.FAILED, error.message, error.message)
+    assert end.value is None
+    assert case.of(RunFinished) == [end]
+
+
+def test_after_a_failed_turn_the_next_one_works_and_sees_only_two_lines_of_it() -> None:
+    case = Case(counting())
+    case.ask("First?", init("Count", "countries"), COUNT, Fails(ServerDown("Down. Start it.")))
+    assert case.chat.messages[0].role is Role.SYSTEM
+    assert [m.content for m in case.chat.messages[1:]] == [
+        "Question: First?",
+        "Not answered: Down. Start it.",
+    ]
+    end = case.ask(
+        "Second?",
+        init("Count", "countries"),
+        COUNT,
+        call("Answer", "answer", value="r2.count"),
+        wrote("17."),
+    )
+    assert end.status is Status.OK
+    assert case.asked[0].messages[0].role is Role.SYSTEM
+
+
+def test_a_lasting_error_of_a_tool_ends_the_run_with_its_sentence() -> None:
+    text = "countries was removed while it was in use. The results so far are kept."
+    case = Case(PlainToolbox({"count": [LastingError(text)]}))
+    end = case.ask("How many?", init("Count", "countries"), COUNT)
+    assert (end.status, end.answer) == (Status.FAILED, text)
+    assert [event.error for event in case.of(CallFinished) if not event.ok] == [text]
+
+
+def test_steps_are_capped() -> None:
+    case = Case(counting(*range(1, 9)), limits=Limits(steps=4))
+    steps = [call("Analyse", "count", layer="countries", where=f"a > {n}") for n in range(3)]
+    end = case.ask("How many?", init("Count", "countries"), *steps)
+    assert end.status is Status.FAILED
+    assert "within 4 steps" in end.answer
+    assert len(case.of(CallStarted)) == 4
+
+
+def test_tokens_are_capped_and_nothing_more_is_asked_then() -> None:
+    case = Case(counting(), limits=Limits(tokens=100))
+    end = case.ask("How many?", init("Count", "countries"), COUNT)
+    assert end.status is Status.FAILED
+    assert "its cap is 100" in end.answer
+    assert end.usage.evaluated + end.usage.generated == 100
+
+
+def test_result_layers_and_files_stand_in_the_last_event() -> None:
+    toolbox = PlainToolbox({"filter": [made("3 features.", layer="Asia", count=3.0)]})
+    case = Case(toolbox)
+    end = case.ask(
+        "Those in Asia?",
+        init("Location", "countries"),
+        call("Filter", "filter", layer="countries"),
+        ANSWER,
+        wrote("3 countries are in Asia."),
+    )
+    assert [(layer.id, layer.name) for layer in end.layers] == [("id-Asia", "Asia")]
+
+
+def test_what_a_tool_reports_reaches_the_listener_with_its_call() -> None:
+    case = Case(counting())
+    case.ask("How many?", init("Count", "countries"), COUNT, ANSWER, wrote("17."))
+    assert [(item.call_id, item.percent) for item in case.progress][1] == (COUNT.calls[0].id, 50.0)
+
+
+def test_the_model_is_seen_reading_and_writing() -> None:
+    case = Case(counting())
+    case.ask("How many?", init("Count", "countries"), COUNT, ANSWER, wrote("17."))
+    assert "reading" in {event.state for event in case.of(ModelState)}
+    assert [event.text for event in case.of(AnswerDelta)][-1] == "17."
+
+
+def test_native_calls_and_their_results_are_paired_in_the_chat() -> None:
+    case = Case(counting(17.0, 4.0))
+    both = Calls(
+        (
+            ToolCall("aaaaaaaaa", "count", {"layer": "countries"}),
+            ToolCall("bbbbbbbbb", "count", {"layer": "rivers"}),
+        ),
+        native=True,
+    )
+    last = Calls((ToolCall("ccccccccc", "answer", {"value": "r1.count"}),), native=True)
+    case.ask("How many?", init("Count", "countries"), both, last, wrote("17."))
+    called = [one.id for message in case.chat.messages for one in message.calls]
+    answered = [m.call_id for m in case.chat.messages if m.role is Role.TOOL]
+    assert answered == called == ["aaaaaaaaa", "bbbbbbbbb", "ccccccccc"]
+
+
+def test_a_native_call_after_the_answer_still_has_a_result() -> None:
+    case = Case(counting(17.0))
+    first = Calls((ToolCall("aaaaaaaaa", "count", {"layer": "countries"}),), native=True)
+    last = Calls(
+        (
+            ToolCall("bbbbbbbbb", "answer", {"value": "r1.count"}),
+            ToolCall("ccccccccc", "count", {"layer": "rivers"}),
+        ),
+        native=True,
+    )
+    end = case.ask("How many?", init("Count", "countries"), first, last, wrote("17."))
+    assert end.status is Status.OK
+    called = {one.id for message in case.chat.messages for one in message.calls}
+    answered = {m.call_id for m in case.chat.messages if m.role is Role.TOOL}
+    assert answered == called

@@ -26,6 +26,7 @@ from geo_olm.plugin.llm.base import (
     Waiting,
 )
 
+SILENT_S = 9.0
 USAGE = Usage(prompt=100, cached=60, evaluated=40, generated=10)
 
 
@@ -213,5 +214,5 @@ def _silence(cancelled: Cancelled) -> Iterator[Chunk]:
     while not cancelled():
         if time.monotonic() > until:
             raise ScriptBroken("nobody cancelled the wait")
-        yield Waiting(0.1)
+        yield Waiting(SILENT_S)
     raise RunCancelled

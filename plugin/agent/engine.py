@@ -52,8 +52,10 @@ _NO_CALL = (
     "The model answered without using a tool, so nothing was checked on your layers. "
     "Ask again, or choose another model."
 )
-
-
+_NO_TOOL = (
+    'The model asked for a tool that does not exist ("{}") and then gave no answer. '
+    "Ask again, or choose another model."
+)
 _LOAD = "Load"
 _ANSWER, _REJECT = "answer", "reject"
 
@@ -272,8 +274,11 @@ class _Run:
                 "layer_info",
                 {"layer": key},
             )
-            result = yield from self.work.run(call)
-            self._say(prompt.result(call, result.text, native=False))
+            try:
+                text = (yield from self.work.run(call)).text
+            except MendableError as error:
+                text = f"Error: {error.message}"
+            self._say(prompt.result(call, text, native=False))
 
     def _step(self) -> Generator[Event, None, tuple[Status, str] | None]:
         """One call, chosen by the model, carried out and remembered."""
@@ -352,7 +357,8 @@ class _Run:
         """A reply without a call: remind once, then stop with a plain sentence."""
         self.reminded += 1
         if self.reminded > 1:
-            return Status.FAILED, _NO_CALL
+            unknown = self.work.unknown
+            return Status.FAILED, _NO_TOOL.format(unknown) if unknown else _NO_CALL
         said = spoken.malformed or "no tool was called"
         self._say(
             Message(
@@ -367,41 +373,42 @@ class _Run:
     def _call(
         self, call: ToolCall, native: bool
     ) -> Generator[Event, None, tuple[Status, str] | None]:
-        result, made = yield from self._mended(call)
-        if result is None:
-            self._say(prompt.result(call, made, native))
+        made, result = yield from self._mended(call)
+        if isinstance(result, str):
+            self._say(prompt.result(call, f"Error: {result}", native))
             if self.work.errors >= self.agent.limits.errors:
-                return Status.FAILED, made
+                return Status.FAILED, result
             return None
         self._say(prompt.result(call, result.text, native))
-        if call.name == _REJECT:
+        if made.name == _REJECT:
             return Status.REJECTED, result.texts.get("reason") or result.text
-        if call.name == _ANSWER:
+        if made.name == _ANSWER:
             return (yield from self._answer(result))
         return None
 
-    def _mended(self, call: ToolCall) -> Generator[Event, None, tuple[ToolResult | None, str]]:
-        """Run a call; a mendable failure goes through the Error state (paper, section 3)."""
+    def _mended(self, call: ToolCall) -> Generator[Event, None, tuple[ToolCall, ToolResult | str]]:
+        """Run a call; a mendable failure goes through the Error state (paper, section 3).
+
+        Returns the call as it was made last, and its result or its failure.
+        """
         stage = self.stage
         failure = ""
         for attempt in range(self.agent.limits.retries + 1):
             try:
-                result = yield from self.work.run(call)
+                return call, (yield from self.work.run(call))
             except MendableError as error:
-                failure = f"Error: {error.message}"
-                if attempt == self.agent.limits.retries:
-                    break
-                if self.work.errors >= self.agent.limits.errors:
-                    break
-                yield self._enter(self.agent.workflow.error)
-                corrected = yield from self._reflect(call, error.message)
-                yield self._enter(stage)
-                if corrected is None:
-                    break
-                call = corrected
-            else:
-                return result, ""
-        return None, failure
+                failure = error.message
+            if attempt == self.agent.limits.retries:
+                break
+            if self.work.errors >= self.agent.limits.errors:
+                break
+            yield self._enter(self.agent.workflow.error)
+            corrected = yield from self._reflect(call, failure)
+            yield self._enter(stage)
+            if corrected is None:
+                break
+            call = corrected
+        return call, failure
 
     def _reflect(self, call: ToolCall, error: str) -> Generator[Event, None, ToolCall | None]:
         """Ask, outside the running chat, for a corrected call."""

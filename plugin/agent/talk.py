@@ -16,7 +16,6 @@ from ..llm.base import (
     Speaker,
     Spoken,
     TextDelta,
-    ThinkingDelta,
     Usage,
     Waiting,
 )
@@ -49,7 +48,7 @@ class Talk:
                 yield self._count(chunk.reply, started)
                 return chunk
             if isinstance(chunk, Waiting):
-                yield ModelState("loading" if chunk.loading else "reading", chunk.seconds)
+                yield _waiting(chunk)
             elif not writing:
                 writing = True
                 yield ModelState("writing")
@@ -60,15 +59,20 @@ class Talk:
     ) -> Generator[Event, None, Reply]:
         """Ask for free text, streamed as the answer when `stream` is set."""
         started = self._begin()
+        writing = False
         yield ModelState("reading")
         for chunk in self.speaker.write(messages, max_tokens, self.cancelled):
             if isinstance(chunk, Reply):
                 yield self._count(chunk, started)
                 return chunk
+            if isinstance(chunk, Waiting):
+                yield _waiting(chunk)
+                continue
+            if not writing:
+                writing = True
+                yield ModelState("writing")
             if isinstance(chunk, TextDelta) and stream:
                 yield AnswerDelta(chunk.text)
-            elif isinstance(chunk, (TextDelta, ThinkingDelta)):
-                yield ModelState("writing")
         raise ModelError("The model ended without a reply. Try again.")
 
     def _begin(self) -> float:
@@ -87,3 +91,7 @@ class Talk:
         self.usage += reply.usage
         self.seconds += seconds
         return TokensUsed(reply.usage, self.speaker.card().context, seconds)
+
+
+def _waiting(chunk: Waiting) -> ModelState:
+    return ModelState("loading" if chunk.loading else "reading", chunk.seconds)

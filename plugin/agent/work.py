@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ...tools.base import MendableError, Toolbox, ToolDefinition, ToolResult
 from ..llm.base import Cancelled, ModelError
@@ -21,7 +21,8 @@ class Looping(ModelError):
 
 @dataclass
 class Work:
-    """The calls of one run; `results` holds what they gave, in order."""
+    """The calls of one run; `results` holds what they gave, in order, `unknown` is the last
+    call's name when no tool is called so."""
 
     toolbox: Toolbox
     chat: Chat
@@ -30,6 +31,7 @@ class Work:
     progress: Callable[[CallProgress], None]
     results: list[ToolResult] = field(default_factory=list)
     errors: int = 0
+    unknown: str = ""
     steps: int = 0
     seconds: float = 0.0
 
@@ -50,7 +52,8 @@ class Work:
                 f"The model asked for the same call {times} times, so the run was stopped. "
                 "Ask in other words, or choose a larger model."
             )
-        if self._breaker.unknown(call.name not in self._tools):
+        self.unknown = "" if call.name in self._tools else call.name
+        if self._breaker.unknown(bool(self.unknown)):
             raise Looping(
                 f'The model keeps asking for tools that do not exist ("{call.name}"). '
                 "Ask again, or choose another model."
@@ -106,13 +109,4 @@ class Work:
 
 def _again(result: ToolResult) -> ToolResult:
     note = "This call was made before; this is its result. Go on with another call."
-    return ToolResult(
-        result.text,
-        result.id,
-        result.numbers,
-        result.texts,
-        result.units,
-        result.layers,
-        result.files,
-        (*result.notes, note),
-    )
+    return replace(result, text=f"{result.text}\n{note}", notes=(*result.notes, note))

@@ -11,8 +11,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from enum import Enum
-from typing import Any, Union
+from typing import Any
 
 from ...tools.base import ToolDefinition
 from ..agent.message import Message, Role, ToolCall
@@ -32,6 +33,7 @@ from .base import (
     Usage,
 )
 from .grounding import ground
+from .saying import said_in_object, said_in_text
 from .textcall import find_calls, new_id
 
 _TOKEN = 3.2
@@ -83,7 +85,7 @@ class ModelSpeaker:
     def choose(
         self, messages: tuple[Message, ...], choice: Choice, cancelled: Cancelled
     ) -> Iterator[Chunk | Spoken]:
-        """Ask for one reply within `choice`; the last item is a Spoken. Raises as ChatModel.chat."""
+        """Ask for one reply within `choice`; the last item is a Spoken. Raises as a ChatModel."""
         while True:
             try:
                 yield from self._once(messages, choice, cancelled)
@@ -95,7 +97,7 @@ class ModelSpeaker:
 
     def _once(
         self, messages: tuple[Message, ...], choice: Choice, cancelled: Cancelled
-    ) -> Iterator[Union[Chunk, Spoken]]:
+    ) -> Iterator[Chunk | Spoken]:
         """Ask once; a reply that repeats itself is ended, not waited for."""
         stream, written = self._model.chat(self._request(messages, choice), cancelled), ""
         for chunk in stream:
@@ -145,21 +147,23 @@ class ModelSpeaker:
         )
 
     def _understand(self, reply: Reply, choice: Choice) -> Spoken:
-        names = [tool.name for tool in choice.tools]
-        if reply.calls:
-            message = Message(Role.ASSISTANT, reply.text, reply.calls)
-            return Spoken(reply, _said(reply.text, choice), reply.calls, message, native=True)
+        calls = _known(reply.calls, choice)
+        message = Message(Role.ASSISTANT, reply.text, calls)
+        if calls:
+            said = said_in_text(reply.text, choice.said)
+            return Spoken(reply, said, calls, message, native=True)
         whole = _json_object(reply.text)
-        message = Message(Role.ASSISTANT, reply.text)
-        if whole is not None and _is_held(whole, choice):
-            said = {name: whole[name] for name in choice.said if name in whole}
-            message = Message(Role.ASSISTANT, json.dumps(whole, ensure_ascii=False))
-            return Spoken(reply, said, _held_call(whole), message)
-        if reply.finish is Finish.LENGTH and whole is None and "{" in reply.text:
+        if whole is None and reply.finish is Finish.LENGTH and "{" in reply.text:
             return Spoken(reply, {}, (), message, malformed="the reply was cut")
-        found = find_calls(reply.text, names)
-        said = _said(reply.text, choice)
-        return Spoken(reply, said, found.calls, message, malformed=found.malformed)
+        if whole is None:
+            said = said_in_text(reply.text, choice.said)
+        else:
+            said = said_in_object(whole, choice.said)
+            message = Message(Role.ASSISTANT, json.dumps(whole, ensure_ascii=False))
+        if whole is not None and isinstance(whole.get("tool"), str):
+            return Spoken(reply, said, _known(_held_call(whole), choice), message)
+        found = find_calls(reply.text, [tool.name for tool in choice.tools])
+        return Spoken(reply, said, _known(found.calls, choice), message, malformed=found.malformed)
 
 
 def repeats(text: str) -> bool:
@@ -204,32 +208,14 @@ def _json_object(text: str) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-def _is_held(whole: dict[str, Any], choice: Choice) -> bool:
-    return isinstance(whole.get("tool"), str) or bool(set(whole) & set(choice.said))
-
-
 def _held_call(whole: dict[str, Any]) -> tuple[ToolCall, ...]:
-    name, arguments = whole.get("tool"), whole.get("arguments", {})
-    if not isinstance(name, str):
-        return ()
-    return (ToolCall(new_id(), name, arguments if isinstance(arguments, dict) else {}),)
+    arguments = whole.get("arguments")
+    return (ToolCall(new_id(), whole["tool"], arguments if isinstance(arguments, dict) else {}),)
 
 
-def _said(text: str, choice: Choice) -> dict[str, Any]:
-    """Read `NAME = value` lines, as the paper asks for CURRENT_STAGE and USER_INTENT.
-
-    Takes `=` or `:`, any case, bold and quotes; the last one counts.
-    """
-    said: dict[str, Any] = {}
-    for name, schema in choice.said.items():
-        pattern = rf"\b{re.escape(name)}\b[\s*_`\"']*[=:][\s*_`\"']*([^\n*`\"']+)"
-        found = re.findall(pattern, text, re.IGNORECASE)
-        if not found:
-            continue
-        value = found[-1].strip().rstrip(".,;")
-        known = {str(item).lower(): item for item in schema.get("enum", [])}
-        if schema.get("type") == "array":
-            said[name] = [part.strip() for part in value.strip("[]").split(",") if part.strip()]
-        elif not known or value.lower() in known:
-            said[name] = known.get(value.lower(), value)
-    return said
+def _known(calls: tuple[ToolCall, ...], choice: Choice) -> tuple[ToolCall, ...]:
+    """Return the calls with the names of tools as they are spelled, whatever their case."""
+    names = {tool.name.lower(): tool.name for tool in choice.tools}
+    return tuple(
+        replace(call, name=names.get(call.name.strip().lower(), call.name)) for call in calls
+    )

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Numbers of an answer: known ones are rewritten, unknown ones are found, others left alone."""
+
+from __future__ import annotations
+
+import pytest
+from agent_case import plain
+
+from geo_olm.plugin.agent.wording import parse_number, reword
+
+NUMBERS = {
+    "r2.count": 17.0,
+    "r1.sum": 1234567.891,
+    "r1.mean": 0.034567,
+    "r3.change": -12.5,
+    "r4.pop_est": 2300.0,
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("There are 17 countries.", "There are 17 countries."),
+        ("The sum is 1234567.891.", "The sum is 1.234.567,891."),
+        ("The sum is 1,234,567.891.", "The sum is 1.234.567,891."),
+        ("The sum is 1234567.9.", "The sum is 1.234.567,891."),
+        ("The sum is about 1 234 568.", "The sum is about 1.234.567,891."),
+        ("The mean is 0.0346.", "The mean is 0,034567."),
+        ("It changed by -12.5 %.", "It changed by -12,5 %."),
+        ("It fell by 12.5 %.", "It fell by 12,5 %."),
+        ("It changed by \u221212.5 %.", "It changed by -12,5 %."),
+        ("There are {r2.count}.", "There are 17."),
+        ("There are r2.count of them.", "There are 17 of them."),
+        ("Population: {r4.pop_est}", "Population: 2.300"),
+    ],
+)
+def test_a_number_of_a_result_is_written_for_the_user(text: str, written: str) -> None:
+    worded = reword(text, NUMBERS, (), plain)
+    assert (worded.text, worded.unknown) == (written, ())
+
+
+@pytest.mark.parametrize(
+    ("text", "unknown"),
+    [
+        ("There are 18 countries.", ("18",)),
+        ("There are 17.4 countries.", ("17.4",)),
+        ("The sum is 1200000.", ("1200000",)),
+        ("About 1.2 of 17.", ("1.2",)),
+        ("The mean is 0.", ("0",)),
+        ("Between 3 and 4.", ("3", "4")),
+    ],
+)
+def test_a_number_that_no_result_holds_is_found(text: str, unknown: tuple[str, ...]) -> None:
+    assert reword(text, NUMBERS, (), plain).unknown == unknown
+
+
+def test_numbers_of_the_question_and_of_layer_names_are_left_as_they_are() -> None:
+    allowed = ("Buffer by 300 m in 2019?", "census_2011", "zone 4.50")
+    worded = reword("300 m around census_2011 in 2019, zone 4.50: 17.", NUMBERS, allowed, plain)
+    assert worded.text == "300 m around census_2011 in 2019, zone 4.50: 17."
+    assert worded.unknown == ()
+
+
+def test_the_marks_of_a_numbered_list_are_left_alone() -> None:
+    worded = reword("The largest:\n1. Asia\n2) Africa\n3. 17", NUMBERS, (), plain)
+    assert worded.text == "The largest:\n1. Asia\n2) Africa\n3. 17"
+    assert worded.unknown == ()
+
+
+def test_a_number_at_the_end_of_a_sentence_is_no_list_mark() -> None:
+    assert reword("There are 18. Or more.", NUMBERS, (), plain).unknown == ("18",)
+
+
+def test_digits_inside_a_name_or_a_code_are_left_alone() -> None:
+    worded = reword("EPSG:4326 and r7 and level2 and A17.", NUMBERS, ("EPSG:4326",), plain)
+    assert worded.text == "EPSG:4326 and r7 and level2 and A17."
+    assert worded.unknown == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("17", 17.0),
+        ("1,234", 1234.0),
+        ("1\u00a0234.5", 1234.5),
+        ("\u22123", -3.0),
+        ("2,5", 2.5),
+        ("1e3", 1000.0),
+        ("x", None),
+    ],
+)
+def test_a_written_number_is_read(text: str, number: float | None) -> None:
+    assert parse_number(text) == number

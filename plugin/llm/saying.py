@@ -40,6 +40,8 @@ def _fitting(value: Any, schema: Mapping[str, Any]) -> Any:
         return [item for item in fitting if item is not None]
     if not isinstance(value, str):
         return None
+    if "enum" not in schema:
+        return value.strip()[: schema.get("maxLength")] or None
     known = {str(item).lower(): item for item in schema["enum"]}
     return known.get(value.strip().lower())
 
@@ -51,7 +53,8 @@ def _read(text: str, name: str, schema: Mapping[str, Any]) -> Any:
         known = _one_of(schema["items"]["enum"])
         named = re.findall(known, lines[-1], re.IGNORECASE) if lines else []
         return _fitting(named, schema) if lines else None
-    values = re.findall(f"{start}{_MARKS}{_one_of(schema['enum'])}", text, re.IGNORECASE)
+    one = _one_of(schema["enum"]) if "enum" in schema else r"([^\n*`\"]+)"
+    values = re.findall(f"{start}{_MARKS}{one}", text, re.IGNORECASE)
     return _fitting(values[-1], schema) if values else None
 
 

@@ -203,6 +203,19 @@ def test_layers_of_a_wrong_type_are_not_said(layers: object) -> None:
     assert found.said["USER_INTENT"] == "Count"
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"NEEDS": " a count of countries "}',
+        "NEEDS = a count of countries",
+        '**NEEDS**: "a count of countries"\n',
+    ],
+)
+def test_a_free_text_is_read_to_its_end(text: str) -> None:
+    choice = Choice(said={"NEEDS": {"type": "string", "maxLength": 20}})
+    assert spoken(text, choice).said["NEEDS"].startswith("a count of countries"[:20])
+
+
 def test_a_cut_reply_is_malformed_and_no_call() -> None:
     found = spoken('{"tool": "count", "argu', finish=Finish.LENGTH)
     assert (found.calls, found.malformed) == ((), "the reply was cut")

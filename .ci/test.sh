@@ -30,6 +30,7 @@ room() {
     bash .ci/pytest.sh "$1" -q
 }
 
+export GEO_OLM_LONG=0
 if [[ ${1:-} == --long ]]; then
     export GEO_OLM_LONG=1
     /usr/bin/python3 .ci/model.py || exit 1

@@ -15,7 +15,7 @@ from qgis.core import (
     QgsProject,
     QgsRectangle,
 )
-from qgis.PyQt.QtCore import QObject, QTimer
+from qgis.PyQt.QtCore import QObject, Qt, QTimer
 
 from ..ui.chat_dock import ChatDock
 from ..ui.model_view import ModelView
@@ -25,7 +25,7 @@ from .log import TAB
 from .runner import RunTask, finish, start
 from .scout import scout
 from .session import Session
-from .settings import Settings
+from .settings import Settings, SettingsStore
 
 _SETTLE_MS = 300
 
@@ -41,7 +41,7 @@ class Desk(QObject):
         self._settings = settings
         self._tasks: set[RunTask] = set()
         self.session = Session(self._project, settings, WindowCanvas(iface))
-        self._last = ""
+        self.models: tuple[str, ...] = ()
         self._settled = QTimer(self)
         self._settled.setSingleShot(True)
         self._settled.setInterval(_SETTLE_MS)
@@ -58,7 +58,6 @@ class Desk(QObject):
 
     def ask(self, question: str) -> None:
         """Take up a question."""
-        self._last = question
         self.session.ask(question)
 
     def look_for_model(self) -> None:
@@ -118,7 +117,7 @@ class Desk(QObject):
         dock.demo_requested.connect(self.open_demo)
         dock.add_layer_requested.connect(lambda: self._iface.openDataSourceManagerPage("ogr"))
         dock.undo_requested.connect(self._undo)
-        dock.open_in_processing.connect(open_in_processing)
+        dock.open_in_processing.connect(self._open_in_processing)
         dock.layer_activated.connect(self._activate)
         dock.layer_zoom_requested.connect(self._zoom)
         dock.layer_table_requested.connect(self._table)
@@ -147,9 +146,11 @@ class Desk(QObject):
 
     def _ran(self, running: bool) -> None:
         if not running:
+            self._dock.set_undoable(self.session.can_undo)
             self._settled.start()
 
     def _show_model(self, view: ModelView) -> None:
+        self.models = view.models
         if not self.session.busy:
             self._dock.set_model(view)
 
@@ -168,12 +169,27 @@ class Desk(QObject):
         self._dock.clear()
 
     def _choose_model(self, name: str) -> None:
-        self.use(replace(self._settings, model=name))
+        settings = replace(self._settings, model=name)
+        SettingsStore().save(settings)
+        self.use(settings)
 
     def _undo(self) -> None:
         done = self.session.undo()
+        self._dock.set_undoable(False)
         text = " ".join(done) if done else self.tr("There is nothing to undo.")
         self.tell(text, Qgis.MessageLevel.Info)
+
+    def _open_in_processing(self, algorithm: str, parameters: dict[str, Any]) -> None:
+        """Open an algorithm's dialog with its parameters filled in; QGIS stays usable."""
+        import processing
+
+        dialog = processing.createAlgorithmDialog(algorithm, parameters)
+        if dialog is None:
+            text = self.tr("This QGIS has no algorithm {0} any more.").format(algorithm)
+            self.tell(text, Qgis.MessageLevel.Warning)
+            return
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.show()
 
     def _activate(self, layer_id: str) -> None:
         layer = self._project.mapLayer(layer_id)
@@ -212,10 +228,3 @@ class WindowCanvas:
         shown.scale(1.05)
         canvas.setExtent(shown)
         canvas.refresh()
-
-
-def open_in_processing(algorithm: str, parameters: dict[str, Any]) -> None:
-    """Open an algorithm's dialog with its parameters filled in."""
-    import processing
-
-    processing.execAlgorithmDialog(algorithm, parameters)

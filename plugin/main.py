@@ -27,6 +27,12 @@ def tr(text: str) -> str:
     return QCoreApplication.translate("GeoOlmPlugin", text)
 
 
+def show_found(page: Any, found: Any) -> None:
+    """Show on the options page what a check of the model found."""
+    page.set_models(found.models)
+    page.show_check(found.text, found.ready)
+
+
 class GeoOlmPlugin:
     """Geo-OLM in one QGIS window; `iface` is None in qgis_process."""
 
@@ -142,6 +148,7 @@ class GeoOlmPlugin:
     # -- the options page
 
     def _prepare(self, page: Any) -> None:
+        page.set_models(self._desk.models)
         page.settings_changed.connect(self._apply)
         page.check_requested.connect(lambda settings: self._check(page, settings))
 
@@ -159,6 +166,6 @@ class GeoOlmPlugin:
         self._checks.add(task)
         alive = [page]
         page.destroyed.connect(lambda *_: alive.clear())
-        task.told.connect(lambda found: alive and page.show_check(*found))
+        task.told.connect(lambda found: alive and show_found(page, found))
         task.ended.connect(lambda _error: self._checks.discard(task))
         start(task)

@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from ..ui.model_view import Action, ModelCondition, ModelView
 from .link import process_link
-from .llm.base import ModelCard, ModelError, NoModel, Server
+from .llm.base import ModelCard, ModelError, ModelMissing, NoModel, Server
 from .settings import Settings
 
 _SERVERS = {
@@ -36,6 +37,7 @@ def scout(settings: Settings, cancelled: Callable[[], bool]) -> ModelView:
         return ModelView(
             ModelCondition.UNREACHABLE,
             name=settings.model,
+            models=error.names if isinstance(error, ModelMissing) else (),
             error=error.message,
             actions=(Action.LOOK_AGAIN, Action.OPTIONS),
         )
@@ -50,13 +52,23 @@ def view_of(card: ModelCard) -> ModelView:
         name=card.name,
         server=server,
         detail=f"{server}, {card.address}, {card.context} tokens of context",
+        models=card.models,
         local=card.local,
     )
 
 
-def check(settings: Settings, cancelled: Callable[[], bool]) -> tuple[str, bool]:
-    """Return one sentence about the model of these settings, and whether it is ready."""
+@dataclass(frozen=True)
+class Found:
+    """What a check found: one sentence, whether the model is ready, and the models to choose."""
+
+    text: str
+    ready: bool
+    models: tuple[str, ...]
+
+
+def check(settings: Settings, cancelled: Callable[[], bool]) -> Found:
+    """Look for the model of these settings. Worker thread."""
     view = scout(settings, cancelled)
     if view.error:
-        return view.error, False
-    return f"{view.name} is ready. {view.detail}.", True
+        return Found(view.error, False, view.models)
+    return Found(f"{view.name} is ready. {view.detail}.", True, view.models)

@@ -50,8 +50,13 @@ def make_toolbox(
     project: QgsProject, settings: Settings, call: MainThread, canvas: Canvas | None = None
 ) -> ProjectToolbox:
     """Return the tools over `project`; files go to the output folder of the settings."""
-    output = Path(settings.output_folder) if settings.output_folder else None
+    output = output_of(settings)
     return ProjectToolbox(project, build_registry(), call.call, temporary_folder(), output, canvas)
+
+
+def output_of(settings: Settings) -> Path | None:
+    """Return the folder for files that the user set, None for the temporary one."""
+    return Path(settings.output_folder) if settings.output_folder else None
 
 
 def make_agent(toolbox: ProjectToolbox, speaker: Speaker, settings: Settings) -> Agent:
@@ -123,17 +128,20 @@ class Session(QObject):
         self.stop()
         self._chat = Chat()
 
+    @property
+    def can_undo(self) -> bool:
+        """Whether the last question made or changed something that can be taken back."""
+        return not self.busy and self._toolbox.has_changed()
+
     def undo(self) -> tuple[str, ...]:
         """Take back what the last question made; returns what was done."""
         return () if self.busy else self._toolbox.undo_turn()
 
     def use(self, settings: Settings) -> None:
-        """Take new settings; they hold from the next question on."""
+        """Take new settings; they hold from the next question on. Results keep their ids."""
         self._settings = settings
         self._speaker = None
-        if not self.busy:
-            self._toolbox.close()
-            self._toolbox = make_toolbox(self._project, settings, self._main, self._canvas)
+        self._toolbox.use_output(output_of(settings))
 
     def close(self) -> None:
         """End the running question and let go of the project. Main thread only."""

@@ -178,6 +178,14 @@ class ProjectToolbox:
         """Open a group of results for one question."""
         self._store.begin_turn(question)
 
+    def has_changed(self) -> bool:
+        """Tell whether the last turn made or changed something that undo would take back."""
+        return self._store.has_changed()
+
+    def use_output(self, folder: Path | None) -> None:
+        """Write the files of the next calls into `folder`, None for the temporary one."""
+        self._output = folder
+
     def undo_turn(self) -> tuple[str, ...]:
         """Take back the last turn that changed something; returns what was done."""
         return self._call(self._store.undo_turn)

@@ -132,6 +132,10 @@ class ResultStore:
             free, number = f"{short}.{number}", number + 1
         return free
 
+    def has_changed(self) -> bool:
+        """Tell whether the last turn made or changed something that can be taken back."""
+        return bool(self._turns) and bool(self._turns[-1].layers or self._turns[-1].restores)
+
     def undo_turn(self) -> tuple[str, ...]:
         """Take back the last turn that changed something; newest change first."""
         while self._turns:

@@ -10,7 +10,7 @@ from qgis.PyQt.QtCore import QUrl
 from qgis.PyQt.QtGui import QDesktopServices, QGuiApplication
 from qgis.PyQt.QtWidgets import QHBoxLayout, QVBoxLayout
 
-from ..plugin.agent.event import LayerReference, RunFinished
+from ..plugin.agent.event import LayerReference, RunFinished, Status
 from .flow_layout import FlowLayout
 from .icon import own_icon, theme_icon
 from .number import number, plain_button, plain_tip
@@ -28,14 +28,14 @@ class AnswerRow(Panel):
         self._row = QHBoxLayout(self)
         self._buttons = FlowLayout()
         self._row.addLayout(self._buttons, 1)
-        self._add("GeoOlmCopyAnswer", self.tr("Copy"), "mActionEditCopy", self._copy)
-        ask = self.tr("Ask again")
-        self._add("GeoOlmAskAgain", ask, "mActionReload", self._ask_again)
-        self.undo: LinkButton | None = None
-        if event.layers:
-            emit = outlet.undo_requested.emit
-            self.undo = self._add("GeoOlmUndo", self.tr("Undo"), "mActionUndo", emit)
-            self.undo.setToolTip(self.tr("Remove what this answer made and restore the rest"))
+        if event.status in (Status.OK, Status.REJECTED):
+            self._add("GeoOlmCopyAnswer", self.tr("Copy"), "mActionEditCopy", self._copy)
+            ask = self.tr("Ask again")
+            self._add("GeoOlmAskAgain", ask, "mActionReload", self._ask_again)
+        emit = outlet.undo_requested.emit
+        self.undo = self._add("GeoOlmUndo", self.tr("Undo"), "mActionUndo", emit)
+        self.undo.setToolTip(self.tr("Remove what this question made and restore the rest"))
+        self.undo.setVisible(False)
         used = event.usage
         tokens = Label(
             self.tr("{0} tokens").format(number(used.prompt + used.generated)),

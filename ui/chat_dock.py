@@ -158,17 +158,25 @@ class ChatDock(QgsDockWidget):
 
     def set_model(self, model: ModelView) -> None:
         """Show the model and its state; while a run goes on, the run's state is shown."""
+        well = ModelCondition.READY
+        mended = self._model.condition is not well and model.condition is well
         self._model = model
         self.header.chip.set_view(model)
         self.empty.set_model(model)
         self.composer.set_can_ask(model.condition is not ModelCondition.NONE)
-        if not self._running:
+        last = self.transcript.last
+        ended = last is not None and last.finished and model.condition is well and not mended
+        if not self._running and not ended:
             self._show_idle()
         self._choose_page()
 
     def mark_layer_removed(self, layer_id: str) -> None:
         """Strike a layer that left the project."""
         self.transcript.mark_removed(layer_id)
+
+    def set_undoable(self, undoable: bool) -> None:
+        """Offer, or no longer offer, to undo what the newest question made or changed."""
+        self.transcript.set_undoable(undoable)
 
     def clear(self) -> None:
         """Start with an empty conversation."""

@@ -84,6 +84,11 @@ class Transcript(QScrollArea):
             self.turns[-1].handle(event)
             self._unseen = True
 
+    def set_undoable(self, undoable: bool) -> None:
+        """Offer, or no longer offer, to undo the newest turn."""
+        if self.turns:
+            self.turns[-1].set_undoable(undoable)
+
     def mark_removed(self, layer_id: str) -> None:
         """Strike a removed layer's chips."""
         for turn in self.turns:

@@ -114,9 +114,8 @@ class TurnContent(Panel):
             self._lines.addWidget(LayerList(self._outlet, event.layers))
         if event.files:
             self._lines.addWidget(FileList(event.files))
-        if event.status in (Status.OK, Status.REJECTED):
-            self.row = AnswerRow(self._outlet, self._question, event)
-            self._lines.addWidget(self.row)
+        self.row = AnswerRow(self._outlet, self._question, event)
+        self._lines.addWidget(self.row)
 
     def _leave_answer(self) -> None:
         """Keep what had come of an answer when the run fails or is stopped."""
@@ -159,7 +158,7 @@ class Turn(QWidget):
         self._outlet, self._names = outlet, names
         self._events: list[Event] = []
         self._removed: set[str] = set()
-        self._last = True
+        self._last, self._undoable = True, False
         self.content: TurnContent | None = None
         self._lines = QVBoxLayout(self)
         self._lines.setContentsMargins(0, 0, 0, 0)
@@ -204,6 +203,11 @@ class Turn(QWidget):
         self._last = last
         self._show_undo()
 
+    def set_undoable(self, undoable: bool) -> None:
+        """Tell whether the turn made or changed something that can be taken back."""
+        self._undoable = undoable
+        self._show_undo()
+
     def mark_removed(self, layer_id: str) -> None:
         """Strike the chips of a layer that left the project."""
         self._removed.add(layer_id)
@@ -223,5 +227,5 @@ class Turn(QWidget):
 
     def _show_undo(self) -> None:
         row = self.content.row if self.content is not None else None
-        if row is not None and row.undo is not None:
-            row.undo.setVisible(self._last)
+        if row is not None:
+            row.undo.setVisible(self._last and self._undoable)

@@ -122,7 +122,8 @@ class ModelCard:
     """What is known of a model without asking it anything.
 
     `context` is the number of tokens in force, `digest` identifies the weights ("" if the
-    server does not say), `local` tells whether the address is on this machine.
+    server does not say), `local` tells whether the address is on this machine. `models` are the
+    names that the server, or the store, offers beside and with this one.
     """
 
     name: str
@@ -132,6 +133,7 @@ class ModelCard:
     digest: str = ""
     local: bool = True
     native_tools: bool = False
+    models: tuple[str, ...] = ()
 
 
 class ChatModel(Protocol):
@@ -190,8 +192,8 @@ class Speaker(Protocol):
 
     def choose(
         self, messages: tuple[Message, ...], choice: Choice, cancelled: Cancelled
-    ) -> Iterator[Union[Chunk, Spoken]]:
-        """Ask for one reply within `choice`; the last item is a Spoken. Raises as ChatModel.chat."""
+    ) -> Iterator[Chunk | Spoken]:
+        """Ask for one reply within `choice`; the last item is a Spoken. Raises as a ChatModel."""
 
     def write(
         self, messages: tuple[Message, ...], max_tokens: int, cancelled: Cancelled
@@ -207,7 +209,7 @@ class RunCancelled(Exception):
 
 
 class ModelError(Exception):
-    """A model cannot answer: one sentence for the user, with the next step, and details for the log."""
+    """A model cannot answer: a sentence for the user with the next step, and details for the log."""
 
     def __init__(self, message: str, detail: str = "", retry: bool = False) -> None:
         super().__init__(message)
@@ -221,7 +223,11 @@ class ServerDown(ModelError):
 
 
 class ModelMissing(ModelError):
-    """The server does not have the model; the message lists those that it has."""
+    """The server does not have the model; the message lists those that it has, `names` all."""
+
+    def __init__(self, message: str, detail: str = "", names: tuple[str, ...] = ()) -> None:
+        super().__init__(message, detail)
+        self.names = names
 
 
 class FeatureRefused(ModelError):

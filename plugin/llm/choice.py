@@ -134,6 +134,7 @@ class _Choice:
             name,
             context,
             digest=known.sha256 if known else "",
+            models=store.names(),
             watch=self._watch,
             transport=self._transport,
         )

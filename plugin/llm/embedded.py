@@ -35,13 +35,21 @@ class EmbeddedModel:
         context: int,
         *,
         digest: str = "",
+        models: tuple[str, ...] = (),
         watch: Watch | None = None,
         transport: TransportFactory | None = None,
     ) -> None:
         self._server = server
         self._path = path
         self._card = ModelCard(
-            name, Server.EMBEDDED, "127.0.0.1", context, digest, local=True, native_tools=True
+            name,
+            Server.EMBEDDED,
+            "127.0.0.1",
+            context,
+            digest,
+            local=True,
+            native_tools=True,
+            models=models,
         )
         self._watch = watch or Watch()
         self._transport = transport

@@ -81,7 +81,8 @@ def model_missing(place: Place, names: Sequence[str], advice: str = "") -> Model
     advice = f" {advice}" if advice else ""
     return ModelMissing(
         f"{place.label} has no model named {place.model}. It has: {listed}. "
-        f"Choose one of them.{advice}"
+        f"Choose one of them.{advice}",
+        names=tuple(names),
     )
 
 

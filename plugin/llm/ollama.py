@@ -99,6 +99,7 @@ class OllamaModel:
                 str(listed[at].digest or ""),
                 is_loopback(self._root),
                 native_tools="tools" in (told.capabilities or ()),
+                models=tuple(names),
             )
         return self._known
 

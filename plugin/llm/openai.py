@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..agent.message import Message, Role
@@ -99,7 +100,8 @@ class OpenAIModel:
             name = self._name or (names[0] if names else "")
             if name not in names:
                 raise model_missing(self._place(name), names)
-            self._known = self._described(name, listed[names.index(name)])
+            card = self._described(name, listed[names.index(name)])
+            self._known = replace(card, models=tuple(names))
         return self._known
 
     def chat(self, request: ChatRequest, cancelled: Cancelled) -> Iterator[Chunk]:

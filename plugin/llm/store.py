@@ -103,7 +103,15 @@ class Store:
                 return self._verified(path, match[0]) if match else (path, None)
         if direct.suffix.lower() == ".gguf":
             raise BrokenModelFile(f"There is no model file {direct.name}. Choose another file.")
-        raise ModelMissing(self._missing(name_or_path, [item.name for _, item in present]))
+        there = [item.name for _, item in present]
+        raise ModelMissing(self._missing(name_or_path, there), names=tuple(there))
+
+    def names(self) -> tuple[str, ...]:
+        """Return the models that are here: those of the manifest by name, then other files."""
+        there = [item for item in self.known() if (self.models_folder / item.file).is_file()]
+        files = {item.file for item in there}
+        others = sorted(path.name for path in self.models_folder.glob("*.gguf"))
+        return (*(item.name for item in there), *(name for name in others if name not in files))
 
     def find_server(self, program: str = "") -> Path | None:
         """Return the llama.cpp server: the one set, else the store's, else the one on PATH.

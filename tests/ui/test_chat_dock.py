@@ -432,10 +432,36 @@ def test_undo_is_offered_for_the_last_turn_only(dock: ChatDock, child: Child) ->
     for question in ("one", "two"):
         start(dock, question)
         finish(dock)
+        dock.set_undoable(True)
     visible = [each for each in dock.findChildren(QWidget, "GeoOlmUndo") if not each.isHidden()]
     assert len(visible) == 1
     QTest.mouseClick(visible[0], Qt.MouseButton.LeftButton)
     assert len(undone) == 1
+
+
+def test_what_a_stopped_or_failed_run_made_can_be_undone_once(dock: ChatDock, child: Child) -> None:
+    for status in (Status.CANCELLED, Status.FAILED):
+        start(dock, status.value)
+        finish(dock, status)
+        assert not dock.findChildren(QWidget, "GeoOlmUndo")[-1].isVisible()
+        dock.set_undoable(True)
+        assert child("GeoOlmUndo").isVisible()
+        dock.set_undoable(False)
+        assert not dock.findChildren(QWidget, "GeoOlmUndo")[-1].isVisible()
+
+
+def test_how_a_run_ended_stays_when_the_model_is_looked_for_again(
+    dock: ChatDock, child: Child
+) -> None:
+    ready = ModelView(ModelCondition.READY, "Test model", "Built-in")
+    start(dock)
+    finish(dock, Status.FAILED)
+    dock.set_model(ready)
+    assert child("GeoOlmStatusText").text() == "Failed"
+    dock.set_model(ModelView(ModelCondition.UNREACHABLE, "Test model", error="It is gone."))
+    assert child("GeoOlmStatusText").text() == "Not reachable"
+    dock.set_model(ready)
+    assert child("GeoOlmStatusText").text() == "Ready"
 
 
 def test_a_layer_link_in_the_answer_goes_to_the_layer(dock: ChatDock, child: Child) -> None:

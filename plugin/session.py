@@ -92,6 +92,7 @@ class Session(QObject):
         self._chat = Chat()
         self._lock = Lock()
         self._speaker: Speaker | None = None
+        self._emit: Emit | None = None
         self._task: RunTask | None = None
         self._recorder = Recorder("")
 
@@ -151,13 +152,22 @@ class Session(QObject):
 
     def _work(self, question: str, emit: Emit, cancelled: Cancelled) -> None:
         """Carry out one question on the worker thread."""
-        if self._speaker is None:
-            self._speaker = process_link().connect(self._settings, emit, cancelled)
-        self._recorder.model(self._speaker.card())
-        agent = make_agent(self._toolbox, self._speaker, self._settings)
-        with self._lock:
-            for event in agent.run(self._chat, question, cancelled, emit):
-                emit(event)
+        self._emit = emit
+        try:
+            if self._speaker is None:
+                self._speaker = process_link().connect(self._settings, self._wait, cancelled)
+            self._recorder.model(self._speaker.card())
+            agent = make_agent(self._toolbox, self._speaker, self._settings)
+            with self._lock:
+                for event in agent.run(self._chat, question, cancelled, emit):
+                    emit(event)
+        finally:
+            self._emit = None
+
+    def _wait(self, event: Any) -> None:
+        """Tell that the model is waited for; its speaker outlives the task of one question."""
+        if self._emit is not None:
+            self._emit(event)
 
     def _pass_on(self, event: Event) -> None:
         self._recorder.note(event)

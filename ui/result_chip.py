@@ -56,7 +56,7 @@ class ResultChip(QAbstractButton):
         unit = em(self)
         wide = QFontMetrics(self._font()).horizontalAdvance(self._layer.name)
         wide += QFontMetrics(self.font()).horizontalAdvance(self._count)
-        return QSize(min(round(wide + unit * 3.2), unit * WIDEST), round(unit * 1.9))
+        return QSize(min(round(wide + unit * 3.6), unit * WIDEST), round(unit * 1.9))
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         """Zoom to the layer."""
@@ -103,8 +103,8 @@ class ResultChip(QAbstractButton):
         picture = QRectF(start, middle - side / 2, side, side).toRect()
         self._icon.paint(painter, picture)
         counted = QFontMetrics(self.font()).horizontalAdvance(self._count)
-        room = self.width() - unit * 2.85 - counted
-        left = unit * 0.75 + counted if mirrored else unit * 2.3
+        room = self.width() - unit * 3.4 - counted
+        left = unit * 1.1 + counted if mirrored else unit * 2.3
         painter.setFont(self._font())
         painter.setPen(muted(palette) if self.removed else palette.color(roles.Text))
         metrics = QFontMetrics(self._font())

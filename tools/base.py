@@ -145,6 +145,11 @@ class LastingError(ToolError):
     """The model cannot mend this (a removed layer, a full disk); it is reported to the user."""
 
 
+class UnanswerableError(ToolError):
+    """The layers cannot answer this, whatever is called (no CRS for an area); the question is
+    rejected with the message as its reason."""
+
+
 class Toolbox(Protocol):
     """The tools over one project, as the agent sees them.
 

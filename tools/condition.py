@@ -143,8 +143,39 @@ def _one(item: dict[str, Any], fields: Fields) -> Filter:
         )
     if operator in ("=", "<>", "one of"):
         values = _several(value) if operator == "one of" else [_single(value)]
-        return _equal(name, kind, operator, values, fields)
+        holder = _holder(name, kind, values, fields)
+        if holder == name:
+            return _equal(name, kind, operator, values, fields)
+        found = _equal(holder, "text", operator, values, fields)
+        told = " or ".join(str(item) for item in values)
+        note = f'The condition is on {holder}: {name} cannot be "{told}", {holder} can.'
+        return Filter(found.expression, found.words, (*found.notes, note))
     return _compared(name, kind, operator, _single(value), fields)
+
+
+def _holder(name: str, kind: str, values: list[Any], fields: Fields) -> str:
+    """Return the field that holds these values: `name`, or the only text field with all of them
+    when `name` cannot hold any."""
+    if kind in _NUMBERS and any(_number(value) is not None for value in values):
+        return name
+    if kind not in _NUMBERS and (kind != "text" or _holds_any(name, values, fields)):
+        return name
+    texts = [item for item in fields.names() if item != name and fields.type_of(item) == "text"]
+    found = [
+        item
+        for item in texts
+        if fields.values_of(item) and all(_holds_any(item, [value], fields) for value in values)
+    ]
+    return found[0] if len(found) == 1 else name
+
+
+def _holds_any(name: str, values: list[Any], fields: Fields) -> bool:
+    """Tell whether a text field has one of the values; unknown values count as held."""
+    known = fields.values_of(name)
+    if known is None:
+        return True
+    wanted = {folded(str(value)) for value in values}
+    return any(folded(text) in wanted for text in known)
 
 
 def _empty(name: str, kind: str, operator: str) -> Filter:

@@ -19,7 +19,7 @@ from qgis.core import (
     QgsRectangle,
 )
 
-from .base import MendableError
+from .base import MendableError, UnanswerableError
 from .source import LayerSource
 
 _STRETCH = 0.002
@@ -28,9 +28,9 @@ _METRES_PER_DEGREE = 110_574.0
 
 
 def needs_crs(source: LayerSource, what: str) -> None:
-    """Refuse a layer without CRS. Raises MendableError."""
+    """Refuse a layer without CRS. Raises UnanswerableError."""
     if not source.crs.isValid():
-        raise MendableError(
+        raise UnanswerableError(
             f"{source.key} has no coordinate reference system, so {what}. "
             "Set the layer's CRS first; a guess would give a wrong number."
         )

@@ -47,20 +47,13 @@ class LayerInfo(Unchecked):
     def run(self, arguments: dict[str, Any], context: Context) -> ToolResult:
         """Describe the layer's CRS, its fields or its bands."""
         profile = context.profile(context.layer(arguments["layer"]))
-        numbers: dict[str, float] = {}
         if profile.geometry == "raster":
-            numbers["bands"] = len(profile.bands)
             names = [str(band.number) for band in profile.bands]
             details = [wording.band(band) for band in profile.bands]
         else:
-            numbers["features"] = profile.features
             names = [item.name for item in profile.fields]
             details = [wording.field(item) for item in profile.fields]
-        return ToolResult(
-            wording.lines([_heading(profile), *details], [profile.key, *names]),
-            numbers=numbers,
-            texts={"crs": wording.crs_of(profile.crs), "geometry": profile.geometry},
-        )
+        return ToolResult(wording.lines([_heading(profile), *details], [profile.key, *names]))
 
 
 def _heading(profile: LayerProfile) -> str:

@@ -22,11 +22,13 @@ class Turn:
 @dataclass
 class Chat:
     """The memory of one chat. `messages` only ever grow within a turn, so that each request is
-    an extension of the one before and the server's prefix cache holds."""
+    an extension of the one before and the server's prefix cache holds. `shown` names the tools
+    and examples that stand in them already."""
 
     messages: list[Message] = field(default_factory=list)
     turns: list[Turn] = field(default_factory=list)
     results: dict[str, ToolResult] = field(default_factory=dict)
+    shown: set[str] = field(default_factory=set)
 
     def keep(self, result: ToolResult) -> None:
         """Remember a result by its short id."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ...tools.base import (
@@ -21,6 +21,7 @@ from ...tools.base import (
     ToolCancelled,
     ToolDefinition,
     ToolResult,
+    UnanswerableError,
 )
 from ..llm.base import Cancelled, Choice, ModelError, RunCancelled, Speaker, Spoken
 from . import prompt
@@ -46,7 +47,7 @@ from .wording import Format
 from .work import Work
 
 _EXAMPLES = 3
-_INIT_EXAMPLES = 4
+_NEEDS_LENGTH = 120
 _NO_LAYER = "No layers yet. Add a layer, or open the demo project."
 _NO_CALL = (
     "The model answered without using a tool, so nothing was checked on your layers. "
@@ -57,6 +58,7 @@ _NO_TOOL = (
     "Ask again, or choose another model."
 )
 _LOAD = "Load"
+_INFO = "layer_info"
 _ANSWER, _REJECT = "answer", "reject"
 
 
@@ -114,7 +116,6 @@ class _Run:
     reminded: int = 0
     unfinished: int = 0
     kept: int = 0
-    offered: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         agent = self.agent
@@ -138,6 +139,8 @@ class _Run:
             status, text = Status.CANCELLED, "Stopped. What was made so far is kept."
         except ModelError as error:
             status, text = Status.FAILED, error.message
+        except UnanswerableError as error:
+            status, text = Status.REJECTED, error.message
         except LastingError as error:
             status, text = Status.FAILED, error.message
         if status in (Status.FAILED, Status.CANCELLED):
@@ -167,7 +170,9 @@ class _Run:
             return Status.REJECTED, _NO_LAYER
         yield from self._make_room(card.context)
         needed = yield from self._init(layers)
-        yield from self._load(needed)
+        details = yield from self._load(needed)
+        self._offer()
+        self._say(prompt.begin(details, self.question))
         while self.work.steps < agent.limits.steps:
             ended = yield from self._step()
             if ended is not None:
@@ -199,7 +204,7 @@ class _Run:
     def _shorten(self, text: str) -> None:
         """Keep a failed turn in the chat as two plain lines, so that it does not mislead later."""
         self._open_chat()
-        del self.chat.messages[max(1, self.kept) :]
+        del self.chat.messages[self.kept :]
         self.chat.messages += [
             Message(Role.USER, f"Question: {self.question}"),
             Message(Role.ASSISTANT, f"Not answered: {text}"),
@@ -219,7 +224,8 @@ class _Run:
 
     def _open_chat(self) -> None:
         if not self.chat.messages:
-            self._say(prompt.system(self.agent.prompts, self.agent.workflow))
+            self.chat.messages += self._opening()
+            self.kept = len(self.chat.messages)
 
     def _make_room(self, context: int) -> Generator[Event, None, None]:
         """Summarise the older turns when less than half of the context is left for this one."""
@@ -230,27 +236,34 @@ class _Run:
         reply = yield from self.talk.write(
             (*self._messages(), ask), self.agent.limits.reply_tokens, stream=False
         )
-        self.chat.messages[1:] = [
+        self.chat.messages = [
+            *self._opening(),
             Message(Role.USER, f"Earlier in this chat:\n{reply.text.strip()}"),
             Message(Role.ASSISTANT, "Understood."),
         ]
+        self.chat.shown.clear()
         self.kept = len(self.chat.messages)
         yield Notice("The chat filled the model's context, so its older turns were summarised.")
+
+    def _opening(self) -> list[Message]:
+        """Return what every chat begins with, the same each time so that servers keep it."""
+        agent = self.agent
+        return [
+            prompt.system(agent.prompts, agent.workflow),
+            *prompt.initial(agent.bank.initial(), agent.workflow),
+        ]
 
     # -- the states
 
     def _init(self, layers: tuple[LayerProfile, ...]) -> Generator[Event, None, list[str]]:
-        """Init: the model names its intent and the layers that it needs."""
+        """Init: the model names its intent, what the question needs and the layers that hold it."""
         workflow = self.agent.workflow
-        alike = self.agent.bank.nearest(self.question, "", _INIT_EXAMPLES)
-        self._say(prompt.question(self.question, layers, workflow, alike))
+        self._say(prompt.question(self.question, layers))
         keys = [layer.short or layer.key for layer in layers]
         said: dict[str, dict[str, Any]] = {
-            "CURRENT_STAGE": {"type": "string", "enum": ["Init"]},
-            "USER_INTENT": {
-                "type": "string",
-                "enum": [item.name for item in workflow.intents],
-            },
+            "CURRENT_STAGE": {"type": "string", "enum": [workflow.initial]},
+            "USER_INTENT": {"type": "string", "enum": [item.name for item in workflow.intents]},
+            "NEEDS": {"type": "string", "maxLength": _NEEDS_LENGTH},
             "layers": {
                 "type": "array",
                 "items": {"type": "string", "enum": keys},
@@ -265,20 +278,17 @@ class _Run:
         known = [key for key in dict.fromkeys(named) if key in keys]
         return known or keys[:4]
 
-    def _load(self, needed: list[str]) -> Generator[Event, None, None]:
+    def _load(self, needed: list[str]) -> Generator[Event, None, list[str]]:
         """Load: a look at the named layers needs no judgement, so no model is asked."""
         yield self._enter(_LOAD)
+        details = []
         for number, key in enumerate(needed):
-            call = ToolCall(
-                f"load{len(self.chat.turns):02d}{number:03d}",
-                "layer_info",
-                {"layer": key},
-            )
+            call = ToolCall(f"load{len(self.chat.turns):02d}{number:03d}", _INFO, {"layer": key})
             try:
-                text = (yield from self.work.run(call)).text
+                details.append((yield from self.work.run(call)).text)
             except MendableError as error:
-                text = f"Error: {error.message}"
-            self._say(prompt.result(call, text, native=False))
+                details.append(f"Error: {error.message}")
+        return details
 
     def _step(self) -> Generator[Event, None, tuple[Status, str] | None]:
         """One call, chosen by the model, carried out and remembered."""
@@ -296,62 +306,46 @@ class _Run:
         return None
 
     def _choose(self) -> Generator[Event, None, Spoken]:
-        states = self._open_states()
-        if self.agent.exposure == "filter":
-            states = yield from self._next_state(states)
+        states = self.agent.workflow.reachable(self.stage)
         tools = self._tools(states)
         choice = Choice(
             tools,
             self.agent.toolbox.layers(),
             self.chat.references(),
-            {
-                "CURRENT_STAGE": {
-                    "type": "string",
-                    "enum": [item.name for item in states],
-                }
-            },
+            {"CURRENT_STAGE": {"type": "string", "enum": [item.name for item in states]}},
             {
                 tool.name: tuple(item.name for item in states if tool.name in item.tools)
                 for tool in tools
             },
         )
-        self._offer(states, tools)
         return (yield from self.talk.choose(self._messages(), choice))
 
-    def _open_states(self) -> tuple[State, ...]:
-        """Return the states that may follow; right after Load, those of the intent."""
-        states = self.agent.workflow.reachable(self.stage)
-        intent = self.agent.workflow.intent(self.intent)
-        if intent is None or not intent.first or self.stage != _LOAD or self.offered:
-            return states
-        return tuple(item for item in states if item.name in intent.first)
-
-    def _next_state(self, states: tuple[State, ...]) -> Generator[Event, None, tuple[State, ...]]:
-        """Let the model name its next state; then only that state's tools are offered."""
-        names = [item.name for item in states]
-        self._say(Message(Role.USER, "Which CURRENT_STAGE is next?"))
-        said = {"CURRENT_STAGE": {"type": "string", "enum": names}}
-        spoken = yield from self.talk.choose(self._messages(), Choice(said=said))
-        self._say(spoken.message)
-        named = spoken.said.get("CURRENT_STAGE")
-        return tuple(item for item in states if item.name == named) or states
-
     def _tools(self, states: tuple[State, ...]) -> tuple[ToolDefinition, ...]:
+        """Return the tools of these states; while all goes well, only those of the intent."""
+        offered = {name for item in states for name in item.tools}
+        usual = self.agent.bank.tools(self.intent)
+        if usual and not self.work.errors and not self.reminded:
+            offered &= {*usual, _ANSWER, _REJECT}
+        tools = [tool for tool in self.agent.toolbox.definitions() if tool.name in offered]
+        intent = self.agent.workflow.intent(self.intent)
+        if intent is not None and intent.value and self.chat.numbers():
+            tools = [_with_value(tool) if tool.name == _ANSWER else tool for tool in tools]
+        return tuple(tools)
+
+    def _offer(self) -> None:
+        """Describe the tools and show the examples most alike, each once in a chat."""
+        states = self.agent.workflow.reachable(self.stage)
+        tools = self._tools(states) if self.agent.exposure == "filter" else self._all(states)
+        fresh = tuple(tool for tool in tools if tool.name not in self.chat.shown)
+        nearest = self.agent.bank.nearest(self.question, self.intent, _EXAMPLES)
+        alike = tuple(item for item in nearest if item.question not in self.chat.shown)
+        for message in prompt.offer(states, fresh, alike):
+            self._say(message)
+        self.chat.shown |= {*(tool.name for tool in fresh), *(item.question for item in alike)}
+
+    def _all(self, states: tuple[State, ...]) -> tuple[ToolDefinition, ...]:
         offered = {name for item in states for name in item.tools}
         return tuple(tool for tool in self.agent.toolbox.definitions() if tool.name in offered)
-
-    def _offer(self, states: tuple[State, ...], tools: tuple[ToolDefinition, ...]) -> None:
-        """Tell the model what these states offer, each tool and example once in a turn."""
-        names = frozenset(tool.name for tool in tools)
-        fresh = tuple(tool for tool in tools if tool.name not in self.offered)
-        nearest = self.agent.bank.nearest(self.question, self.intent, _EXAMPLES)
-        shown = [
-            item
-            for item in nearest
-            if item.question not in self.offered and any(step.tool in names for step in item.steps)
-        ]
-        self._say(prompt.offer(states, fresh, shown, self.question))
-        self.offered |= {*(tool.name for tool in fresh), *(item.question for item in shown)}
 
     def _without_call(self, spoken: Spoken) -> tuple[Status, str] | None:
         """A reply without a call: remind once, then stop with a plain sentence."""

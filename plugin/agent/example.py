@@ -13,16 +13,17 @@ from pathlib import Path
 from typing import Any
 
 _WORD = re.compile(r"[^\W\d_]+|\d+")
-_SAME_INTENT = 0.15
+_SAME_INTENT = 0.5
 
 
 @dataclass(frozen=True)
 class Step:
-    """One call of an example, in the state where it is made."""
+    """One call of an example, in the state where it is made, and what it gave."""
 
     stage: str
     tool: str
     arguments: Mapping[str, Any]
+    result: str = ""
 
     def text(self) -> str:
         """Write the step as the reply that a model would give."""
@@ -36,18 +37,22 @@ class Step:
 
 @dataclass(frozen=True)
 class Example:
-    """A question over other layers, and the calls that answer it."""
+    """A question over other layers: what it needs, and the calls that answer it.
+
+    `initial` marks those that every chat begins with, for the state Init.
+    """
 
     question: str
-    layers: str
+    layers: tuple[str, ...]
     intent: str
+    needs: str
     steps: tuple[Step, ...]
+    initial: bool = False
 
-    def text(self) -> str:
-        """Write the example with its calls; results are named r1, r2 by their order."""
-        lines = [f"Q: {self.question} [{self.layers}]"]
-        lines += [step.text() for step in self.steps]
-        return "\n".join(lines)
+    @property
+    def keys(self) -> list[str]:
+        """The names of its layers."""
+        return [line.split(" (")[0] for line in self.layers]
 
 
 def _stems(text: str) -> Counter[str]:
@@ -57,27 +62,28 @@ def _stems(text: str) -> Counter[str]:
 class ExampleBank:
     """Holds the worked examples and ranks them by likeness to a question.
 
-    Likeness is the cosine of the rarity-weighted word stems of question and layers, a little
-    higher for the same intent.
+    Likeness is the cosine of the rarity-weighted word stems of question and layers, higher by a
+    half for the same intent.
     """
 
     def __init__(self, examples: tuple[Example, ...]) -> None:
         self.examples = examples
-        self._bags = [_stems(f"{item.question} {item.layers}") for item in examples]
+        self._bags = [_stems(f"{item.question} {' '.join(item.layers)}") for item in examples]
         seen = Counter(stem for bag in self._bags for stem in bag)
         self._rarity = {stem: math.log(1 + len(examples) / n) for stem, n in seen.items()}
 
-    def nearest(
-        self,
-        question: str,
-        intent: str,
-        count: int,
-        tools: frozenset[str] | None = None,
-    ) -> tuple[Example, ...]:
-        """Return the `count` most alike, the most alike last (nearest to the question).
+    def tools(self, intent: str) -> frozenset[str]:
+        """Return the tools that examples of an intent use; none for an unknown intent."""
+        return frozenset(
+            step.tool for item in self.examples if item.intent == intent for step in item.steps
+        )
 
-        With `tools`, only examples whose every call is among them.
-        """
+    def initial(self) -> tuple[Example, ...]:
+        """Return the examples that every chat begins with."""
+        return tuple(item for item in self.examples if item.initial)
+
+    def nearest(self, question: str, intent: str, count: int) -> tuple[Example, ...]:
+        """Return the `count` most alike, the most alike last (nearest to the question)."""
         bag = _stems(question)
         ranked = sorted(
             (
@@ -86,7 +92,6 @@ class ExampleBank:
                     -place,
                 )
                 for place, (item, own) in enumerate(zip(self.examples, self._bags))
-                if tools is None or all(step.tool in tools for step in item.steps)
             ),
             reverse=True,
         )
@@ -107,9 +112,14 @@ def load(path: Path) -> ExampleBank:
         tuple(
             Example(
                 item["question"],
-                item["layers"],
+                tuple(item["layers"]),
                 item["intent"],
-                tuple(Step(s["stage"], s["tool"], s["arguments"]) for s in item["steps"]),
+                item["needs"],
+                tuple(
+                    Step(s["stage"], s["tool"], s["arguments"], s.get("result", ""))
+                    for s in item["steps"]
+                ),
+                bool(item.get("init")),
             )
             for item in data["examples"]
         )

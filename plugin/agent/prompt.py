@@ -42,15 +42,16 @@ def system(prompts: Prompts, workflow: Workflow) -> Message:
         for state in workflow.states
         if state.name != workflow.error
     )
-    return Message(Role.SYSTEM, prompts.system.format(stages=stages))
+    intents = "\n".join(f"- {item.name}: {item.purpose}" for item in workflow.intents)
+    return Message(Role.SYSTEM, prompts.system.format(stages=stages, intents=intents))
 
 
 def layer_line(layer: LayerProfile) -> str:
     """Describe a layer in one line: name, kind, CRS, fields or bands."""
-    parts = [layer.geometry if layer.features < 0 else f"{layer.features} {layer.geometry}"]
+    parts = [layer.geometry if layer.features < 0 else _many(layer)]
     if layer.family.value != "table":
         parts.append(layer.crs or "no CRS")
-    text = f"- {layer.key} ({', '.join(parts)})"
+    text = f"{layer.key} ({', '.join(parts)})"
     if layer.fields:
         names = [item.name for item in layer.fields[:_FIELDS_LISTED]]
         more = len(layer.fields) - len(names)
@@ -60,26 +61,36 @@ def layer_line(layer: LayerProfile) -> str:
     return text
 
 
-def question(
-    text: str, layers: Sequence[LayerProfile], workflow: Workflow, examples: Sequence[Example]
-) -> Message:
-    """Return the message that opens a turn: the layers, what Init asks for, the question."""
-    intents = "; ".join(f"{item.name}: {item.purpose}" for item in workflow.intents)
-    lines = [
-        "Layers:",
-        *(layer_line(layer) for layer in layers),
-        f"CURRENT_STAGE = {workflow.initial}. Name the USER_INTENT and the layers needed.",
-        intents,
-        *(_path(item) for item in examples),
-        f"Question: {text}",
-    ]
-    return Message(Role.USER, "\n".join(lines))
+def _many(layer: LayerProfile) -> str:
+    plural = "" if layer.features == 1 or layer.family.value == "table" else "s"
+    height = " with Z" if layer.has_z else ""
+    return f"{layer.features} {layer.geometry}{plural}{height}"
 
 
-def _path(example: Example) -> str:
-    """Show which intent an example has, and the stages that it takes after Load."""
-    stages = ", ".join(dict.fromkeys(step.stage for step in example.steps))
-    return f"{example.question} -> {example.intent}; {stages}"
+def initial(examples: Iterable[Example], workflow: Workflow) -> list[Message]:
+    """Return the turns that show what Init asks for."""
+    turns = []
+    for example in examples:
+        said = {
+            "CURRENT_STAGE": workflow.initial,
+            "USER_INTENT": example.intent,
+            "NEEDS": example.needs,
+            "layers": example.keys,
+        }
+        turns += [
+            Message(Role.USER, _question(example.layers, example.question)),
+            Message(Role.ASSISTANT, as_json(said)),
+        ]
+    return turns
+
+
+def question(text: str, layers: Sequence[LayerProfile]) -> Message:
+    """Return the message that opens a turn: the layers in a line each, and the question."""
+    return Message(Role.USER, _question([layer_line(layer) for layer in layers], text))
+
+
+def _question(lines: Iterable[str], text: str) -> str:
+    return "\n".join(["Layers:", *(f"- {line}" for line in lines), f"Question: {text}"])
 
 
 def signature(tool: ToolDefinition) -> str:
@@ -91,33 +102,39 @@ def signature(tool: ToolDefinition) -> str:
 
 
 def offer(
-    states: Iterable[State],
-    tools: Sequence[ToolDefinition],
-    examples: Sequence[Example],
-    text: str,
-) -> Message:
-    """Return the message that offers tools of these states with worked examples, if any are new."""
+    states: Iterable[State], tools: Sequence[ToolDefinition], examples: Sequence[Example]
+) -> list[Message]:
+    """Return the turns that offer tools of these states and show worked examples of them."""
     known = {tool.name: tool for tool in tools}
     lines = []
     for state in states:
-        own = [known[name] for name in state.tools if name in known]
+        own = [known.pop(name) for name in state.tools if name in known]
         if own:
             lines.append(f"{state.name}:")
             lines += [f"  {signature(tool)}" for tool in own]
-    if examples:
-        lines.append("Examples, over other layers:")
-        lines += [example.text() for example in examples]
-    lines.append(f"Question: {text}")
-    if not tools and not examples:
-        lines.append("If a result answers it, CURRENT_STAGE is Answer; else make the next call.")
-    return Message(Role.USER, "\n".join(lines))
+    turns: list[Message] = []
+    said = "\n".join(["Tools, by stage:", *lines, "Examples:", ""]) if lines else ""
+    for example in examples:
+        said += _question(example.layers, example.question)
+        for step in example.steps:
+            turns += [Message(Role.USER, said), Message(Role.ASSISTANT, step.text())]
+            said = step.result
+        said = ""
+    return turns or (
+        [Message(Role.USER, said), Message(Role.ASSISTANT, "Understood.")] if said else []
+    )
+
+
+def begin(details: Sequence[str], text: str) -> Message:
+    """Return the message that asks for the first call, with the loaded layers in detail."""
+    return Message(Role.USER, "\n".join(["Layers:", *details, f"Question: {text}"]))
 
 
 def result(call: ToolCall, text: str, native: bool) -> Message:
     """Return the result as a tool message, or as a user message where calls stand in text."""
     if native:
         return Message(Role.TOOL, text, call_id=call.id, name=call.name)
-    return Message(Role.USER, f"Result of {call.name}:\n{text}")
+    return Message(Role.USER, text)
 
 
 def reflection(
@@ -137,7 +154,7 @@ def reflection(
             call=made,
             error=error,
             definition=signature(definition) if definition else "unknown tool",
-            layers="\n".join(layer_line(layer) for layer in layers),
+            layers="\n".join(f"- {layer_line(layer)}" for layer in layers),
         ),
     )
 

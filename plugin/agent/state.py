@@ -31,13 +31,11 @@ class State:
 @dataclass(frozen=True)
 class Intent:
     """A kind of question that the model may name as USER_INTENT; `value` tells that its answer
-    is a number, `first` which states are offered right after the layers were loaded (all when
-    empty)."""
+    is a number."""
 
     name: str
     purpose: str
     value: bool = False
-    first: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -92,9 +90,6 @@ def _checked(workflow: Workflow) -> Workflow:
         raise WorkflowError(f'The workflow "{workflow.name}" names a state twice.')
     for special in (workflow.initial, workflow.final, workflow.error):
         workflow.state(special)
-    for intent in workflow.intents:
-        for first in intent.first:
-            workflow.state(first)
     for state in workflow.states:
         for target in state.next:
             if target not in names:
@@ -122,7 +117,6 @@ def from_data(data: Mapping[str, Any]) -> Workflow:
                         i["name"],
                         i["purpose"],
                         bool(i.get("value")),
-                        tuple(i.get("first", ())),
                     )
                     for i in data["intents"]
                 ),

@@ -79,7 +79,8 @@ class RunTask(QgsTask):
     ended = pyqtSignal(object)
 
     def __init__(self, title: str, work: Work) -> None:
-        super().__init__(title, QgsTask.Flag.CanCancel)
+        flags = QgsTask.Flag.CanCancel | QgsTask.Flag.CancelWithoutPrompt
+        super().__init__(title, flags)  # without the second, QGIS asks before it closes
         self._work = work
         self._error: BaseException | None = None
 
@@ -135,11 +136,14 @@ def wait(task: RunTask, cancelled: Callable[[], bool]) -> None:
 def finish(task: RunTask, seconds: float) -> bool:
     """Cancel a task and let its worker reach the main thread until it has ended.
 
-    Returns false when it did not end within `seconds`. Main thread only.
+    The task must not have told its end yet: QGIS deletes it right after. Returns false when it
+    did not end within `seconds`. Main thread only.
     """
+    ended: list[BaseException | None] = []
+    task.ended.connect(ended.append)
     task.cancel()
     until = time.monotonic() + seconds
-    while task.status() in (QgsTask.TaskStatus.Running, QgsTask.TaskStatus.Queued):
+    while not ended:
         if time.monotonic() > until:
             return False
         QCoreApplication.processEvents(QEventLoop.ProcessEventsFlag.AllEvents, 50)

@@ -324,7 +324,7 @@ class ChatDock(QgsDockWidget):
         self._show_message()
 
     def _show_message(self) -> None:
-        """Show what is wrong with the model above the composer, unless the empty page says it."""
+        """Show what is wrong with the model above the composer, unless it is said above that."""
         if self._message is not None:
             self._message_row.removeWidget(self._message)
             self._message.hide()
@@ -332,7 +332,8 @@ class ChatDock(QgsDockWidget):
             self._message = None
         self._message_box.setVisible(False)
         model = self._model
-        told = model.condition is ModelCondition.NONE and not self.transcript.turns
+        last = self.transcript.last
+        told = last.ending == model.error if last else model.condition is ModelCondition.NONE
         if not model.error or told:
             return
         words = {

@@ -147,6 +147,8 @@ class OptionsPage(QgsOptionsPageWidget):
     def show_check(self, text: str, ok: bool) -> None:
         """Show what a check found, in one sentence."""
         self.check.setEnabled(True)
+        if self._refocus:
+            self.check.setFocus()
         self.check_line.show_state(Shape.DONE if ok else Shape.FAILED, text)
 
     def apply(self) -> None:
@@ -200,6 +202,7 @@ class OptionsPage(QgsOptionsPageWidget):
         self.check.setObjectName("GeoOlmCheck")
         self.check.setAccessibleName(self.tr("Check the server and the model"))
         self.check.clicked.connect(self._check)
+        self._refocus = False
         self.check_line = CheckLine(self._outlet)
         row = QHBoxLayout()
         row.addWidget(self.check)
@@ -349,6 +352,7 @@ class OptionsPage(QgsOptionsPageWidget):
             self.model.setCurrentText(found)
 
     def _check(self) -> None:
+        self._refocus = self.check.hasFocus()
         self.check.setEnabled(False)
         self.check_line.show_state(Shape.RUNNING, self.tr("Checking"))
         self.check_requested.emit(self.settings())

@@ -154,7 +154,7 @@ class Turn(QWidget):
         super().__init__()
         self.setObjectName("GeoOlmTurn")
         self.question, self.finished = question, False
-        self.started = False
+        self.started, self.ending = False, ""
         self._outlet, self._names = outlet, names
         self._events: list[Event] = []
         self._removed: set[str] = set()
@@ -173,7 +173,7 @@ class Turn(QWidget):
         if self.content is not None:
             self.content.handle(event)
         if isinstance(event, RunFinished):
-            self.finished = True
+            self.finished, self.ending = True, event.answer or event.reason
             self._show_undo()
 
     def wake(self) -> None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict
 from typing import Any
 
@@ -67,7 +68,7 @@ class Recorder:
             "version": _VERSION,
             "question": self._question,
             "answer": end.answer,
-            "value": end.value,
+            "value": _number(end.value),
             "unit": end.unit,
             "status": end.status.value,
             "reason": end.reason,
@@ -80,3 +81,8 @@ class Recorder:
             "seconds": seconds,
             "model": dict(self._model),
         }
+
+
+def _number(value: float | None) -> float | None:
+    """Return a value as JSON can hold it: null for what is no number."""
+    return float(value) if value is not None and math.isfinite(value) else None

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import logging
+import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
@@ -10,6 +12,7 @@ from typing import Any
 
 PREFIX = "geo_olm/"
 ENVIRONMENT = "GEO_OLM_SET_"
+_LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -49,41 +52,61 @@ class Settings:
     debug: bool = False
 
 
-def from_text(current: Any, text: str) -> Any:
-    """Convert `text` to the type of `current`. Raises ValueError when it does not fit."""
+CHOICES = {
+    "server": ("auto", "ollama", "openai", "embedded"),
+    "tool_mode": ("auto", "schema", "native", "text"),
+    "exposure": ("filter", "hint"),
+}
+_AT_LEAST_ONE = {"max_steps", "max_errors", "reply_tokens"}
+_MAY_BE_NEGATIVE = {"seed"}
+_LONGER_THAN_NOTHING = {"connect_s", "first_token_s", "idle_s"}
+_TRUE = {"1", "true", "yes", "on"}
+
+
+def from_text(name: str, current: Any, text: str) -> Any:
+    """Convert `text` to the type of `current`. Raises ValueError when it does not fit `name`."""
     if isinstance(current, bool):
-        return text.strip().lower() in {"1", "true", "yes", "on"}
-    return type(current)(text)
+        return text.strip().lower() in _TRUE
+    if isinstance(current, str):
+        if text not in CHOICES.get(name, (text,)):
+            raise ValueError(f"{name} is none of {', '.join(CHOICES[name])}")
+        return text
+    value = type(current)(text)
+    least = -math.inf if name in _MAY_BE_NEGATIVE else int(name in _AT_LEAST_ONE)
+    fits = math.isfinite(value) and value >= least
+    if not fits or (name in _LONGER_THAN_NOTHING and value == 0):
+        raise ValueError(f"{name} cannot be {text}")
+    return value
+
+
+def taken(settings: Settings, texts: Mapping[str, str]) -> Settings:
+    """Return the settings with values from texts by field; one that does not fit is left out."""
+    changes = {}
+    for name, text in texts.items():
+        try:
+            changes[name] = from_text(name, getattr(settings, name), text)
+        except ValueError as error:
+            _LOG.warning("a setting was left out: %s", error)
+    return replace(settings, **changes)
 
 
 def overridden(settings: Settings, environ: Mapping[str, str]) -> Settings:
     """Apply overrides named GEO_OLM_SET_<FIELD>, as tests and scripts set them."""
-    changes = {}
-    for item in fields(settings):
-        text = environ.get(ENVIRONMENT + item.name.upper())
-        if text is not None:
-            changes[item.name] = from_text(getattr(settings, item.name), text)
-    return replace(settings, **changes)
+    named = {item.name: ENVIRONMENT + item.name.upper() for item in fields(settings)}
+    return taken(settings, {name: environ[key] for name, key in named.items() if key in environ})
 
 
 class SettingsStore:
     """Reads and writes Settings in QGIS's own settings, under one prefix."""
 
     def load(self) -> Settings:
-        """Return the stored settings; a broken value falls back to its default."""
+        """Return the stored settings; a value that does not fit falls back to its default."""
         from qgis.core import QgsSettings
 
         store, found = QgsSettings(), Settings()
-        changes: dict[str, Any] = {}
-        for item in fields(found):
-            value = store.value(PREFIX + item.name)
-            if value is None:
-                continue
-            try:
-                changes[item.name] = from_text(getattr(found, item.name), str(value))
-            except ValueError:
-                continue
-        return overridden(replace(found, **changes), os.environ)
+        stored = {item.name: store.value(PREFIX + item.name) for item in fields(found)}
+        texts = {name: str(value) for name, value in stored.items() if value is not None}
+        return overridden(taken(found, texts), os.environ)
 
     def save(self, settings: Settings) -> None:
         """Write every field; only values that differ from the default are kept."""

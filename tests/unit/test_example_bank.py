@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Worked examples: those most like a question, in a stable order."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from agent_case import RESOURCES
+
+from geo_olm.plugin.agent.example import ExampleBank, load
+
+
+def bank(tmp_path: Path, *questions: tuple[str, str]) -> ExampleBank:
+    steps = [{"stage": "Analyse", "tool": "count", "arguments": {"layer": "x"}}]
+    path = tmp_path / "examples.json"
+    data = [
+        {
+            "question": text,
+            "layers": ["x (3 points)"],
+            "intent": intent,
+            "needs": "",
+            "steps": steps,
+        }
+        for text, intent in questions
+    ]
+    path.write_text(json.dumps({"examples": data}), encoding="utf-8")
+    return load(path)
+
+
+def nearest(found: ExampleBank, question: str, count: int, intent: str = "") -> list[str]:
+    return [item.question for item in found.nearest(question, intent, count)]
+
+
+def test_the_most_alike_comes_last(tmp_path: Path) -> None:
+    found = bank(
+        tmp_path,
+        ("How long are the rivers?", "Measure"),
+        ("How many lakes have no depth?", "Count"),
+        ("Colour the parishes by rent.", "Map"),
+    )
+    assert nearest(found, "How many ponds have no depth value?", 1) == [
+        "How many lakes have no depth?"
+    ]
+    assert nearest(found, "colour towns by rent", 3)[-1] == "Colour the parishes by rent."
+
+
+def test_ties_keep_the_order_of_the_file_with_the_first_nearest(tmp_path: Path) -> None:
+    found = bank(tmp_path, ("alpha one", "Count"), ("alpha two", "Count"), ("alpha three", "Count"))
+    assert nearest(found, "alpha", 2) == nearest(found, "alpha", 2)
+    assert nearest(found, "nothing alike", 2) == ["alpha two", "alpha one"]
+
+
+def test_the_same_intent_decides_between_equals(tmp_path: Path) -> None:
+    found = bank(tmp_path, ("rivers here", "Measure"), ("rivers there", "Count"))
+    assert nearest(found, "rivers", 1, "Count") == ["rivers there"]
+    assert nearest(found, "rivers", 1, "Measure") == ["rivers here"]
+
+
+def test_asking_for_more_than_there_are_gives_all(tmp_path: Path) -> None:
+    assert len(nearest(bank(tmp_path, ("a b", "Count")), "a", 5)) == 1
+
+
+def test_a_question_without_words_is_no_error(tmp_path: Path) -> None:
+    assert nearest(bank(tmp_path, ("a b", "Count")), "?!", 1) == ["a b"]
+
+
+@pytest.mark.parametrize("text", ["{}", '{"examples": [{}]}'])
+def test_a_file_that_lacks_a_part_is_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "examples.json"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(KeyError):
+        load(path)
+
+
+@pytest.mark.parametrize(
+    ("question", "tool"),
+    [
+        ("How many countries have no GDP value?", "count"),
+        ("Which country has the largest population?", "top_n"),
+        ("How many stations are within 500 m of the river?", "select_by_location"),
+        ("Buffer the roads by 20 m.", "run_algorithm"),
+        ("What is the total number of beds?", "statistics"),
+        ("Colour the states by population.", "style_graduated"),
+    ],
+)
+def test_the_plugins_examples_show_the_tool_that_a_plain_question_needs(
+    question: str, tool: str
+) -> None:
+    found = load(RESOURCES / "workflows" / "examples.json")
+    shown = found.nearest(question, "", 3)
+    assert tool in {step.tool for item in shown for step in item.steps}

@@ -99,11 +99,6 @@ def init(intent: str, *layers: str) -> Says:
     return Says({"CURRENT_STAGE": "Init", "USER_INTENT": intent, "layers": list(layers)})
 
 
-def stage(name: str) -> Says:
-    """Return the reply that names the next stage."""
-    return Says({"CURRENT_STAGE": name})
-
-
 def call(stage_name: str, tool: str, *, unoffered: bool = False, **arguments: Any) -> Calls:
     """Return a reply with one call in a stage."""
     one = ToolCall(f"c{abs(hash((stage_name, tool, str(arguments)))) % 10**8:08d}", tool, arguments)

@@ -230,7 +230,7 @@ class _Run:
     def _make_room(self, context: int) -> Generator[Event, None, None]:
         """Summarise the older turns when less than half of the context is left for this one."""
         self._open_chat()
-        if self.agent.speaker.estimate(self._messages()) < context // 2:
+        if not self.chat.turns or self.agent.speaker.estimate(self._messages()) < context // 2:
             return
         ask = Message(Role.USER, self.agent.prompts.summary)
         reply = yield from self.talk.write(

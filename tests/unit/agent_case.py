@@ -35,7 +35,7 @@ class Case:
 
     toolbox: PlainToolbox = field(default_factory=PlainToolbox)
     limits: Limits = field(default_factory=Limits)
-    exposure: str = "hint"
+    exposure: str = "filter"
     context: int = 8192
     chat: Chat = field(default_factory=Chat)
     events: list[Event] = field(default_factory=list)

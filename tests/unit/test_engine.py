@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 from agent_case import Case
 from plain_toolbox import PlainToolbox, made
-from scripted_speaker import USAGE, Calls, Fails, Mumbles, call, init, stage, wrote
+from scripted_speaker import USAGE, Calls, Fails, Mumbles, call, init, wrote
 
 from geo_olm.plugin.agent.event import (
     AnswerDelta,
@@ -113,34 +113,50 @@ def test_layers_that_are_not_there_lead_to_a_look_at_those_that_are(named: objec
     assert case.toolbox.calls("layer_info") == [{"layer": "countries"}, {"layer": "rivers"}]
 
 
-def test_with_filter_exposure_only_the_tools_of_the_named_stage_are_offered() -> None:
-    case = Case(counting(), exposure="filter")
-    case.ask(
-        "How many?",
-        init("Count", "countries"),
-        stage("Analyse"),
-        COUNT,
-        stage("Answer"),
-        ANSWER,
-        wrote("17."),
-    )
-    offered = [item.tools for item in case.choices() if item.tools]
-    assert offered == [["count", "statistics", "run_algorithm"], ["answer", "reject"]]
-
-
-def test_a_stage_that_is_not_on_offer_leaves_all_stages_open() -> None:
-    case = Case(counting(), exposure="filter")
-    case.ask(
-        "How many?",
-        init("Count", "countries"),
-        stage("Dream"),
-        COUNT,
-        stage("Answer"),
-        ANSWER,
-        wrote("17."),
-    )
+def test_only_the_tools_that_the_intent_uses_are_offered_while_all_goes_well() -> None:
+    case = Case(counting())
+    case.ask("How many?", init("Count", "countries"), COUNT, ANSWER, wrote("17."))
     first = next(item.tools for item in case.choices() if item.tools)
-    assert {"count", "filter", "answer"} <= set(first)
+    assert {"count", "filter", "answer", "reject"} <= set(first)
+    assert "zoom_to_layer" not in first
+
+
+def test_after_a_reminder_the_tools_of_all_open_stages_are_offered() -> None:
+    case = Case(counting())
+    case.ask("How many?", init("Count", "countries"), Mumbles(), COUNT, ANSWER, wrote("17."))
+    offered = [item.tools for item in case.choices() if item.tools]
+    assert "zoom_to_layer" in offered[1]
+
+
+def test_an_unknown_intent_leaves_all_tools_open() -> None:
+    case = Case(counting())
+    case.ask("How many?", init("Dream", "countries"), COUNT, ANSWER, wrote("17."))
+    first = next(item.tools for item in case.choices() if item.tools)
+    assert {"count", "zoom_to_layer", "run_algorithm"} <= set(first)
+
+
+@pytest.mark.parametrize("exposure", ["filter", "hint"])
+def test_a_tool_is_described_once_in_a_chat(exposure: str) -> None:
+    case = Case(counting(), exposure=exposure)
+    for number in (1, 2):
+        answer = call("Answer", "answer", value=f"r{number}.count")
+        case.ask("How many?", init("Count", "countries"), COUNT, answer, wrote("17."))
+    contents = "\n".join(message.content for message in case.chat.messages)
+    assert contents.count("count(layer, where?): Does count.") == 1
+    assert contents.count("zoom_to_layer(layer)") == (1 if exposure == "hint" else 0)
+
+
+def test_the_answer_of_a_count_must_name_its_number_once_there_is_one() -> None:
+    case = Case(counting())
+    case.ask("How many?", init("Count", "countries"), COUNT, ANSWER, wrote("17."))
+    required = [
+        tool.parameters["required"]
+        for item in case.choices()
+        if item.choice
+        for tool in item.choice.tools
+        if tool.name == "answer"
+    ]
+    assert required == [[], ["value"]]
 
 
 def test_a_stage_that_was_not_said_is_taken_from_the_tools_home() -> None:
@@ -151,16 +167,13 @@ def test_a_stage_that_was_not_said_is_taken_from_the_tools_home() -> None:
 
 
 def test_each_request_within_a_turn_extends_the_one_before() -> None:
-    case = Case(counting(17.0, 4.0), exposure="filter")
+    case = Case(counting(17.0, 4.0))
     second = call("Analyse", "count", layer="rivers")
     case.ask(
         "How many?",
         init("Count", "countries"),
-        stage("Analyse"),
         COUNT,
-        stage("Analyse"),
         second,
-        stage("Answer"),
         ANSWER,
         wrote("17."),
     )
@@ -283,10 +296,11 @@ def test_after_a_failed_turn_the_next_one_works_and_sees_only_two_lines_of_it() 
     case = Case(counting())
     case.ask("First?", init("Count", "countries"), COUNT, Fails(ServerDown("Down. Start it.")))
     assert case.chat.messages[0].role is Role.SYSTEM
-    assert [m.content for m in case.chat.messages[1:]] == [
+    assert [m.content for m in case.chat.messages[-2:]] == [
         "Question: First?",
         "Not answered: Down. Start it.",
     ]
+    assert not any("countries: 2 fields." in m.content for m in case.chat.messages)
     end = case.ask(
         "Second?",
         init("Count", "countries"),
@@ -328,7 +342,7 @@ def test_result_layers_and_files_stand_in_the_last_event() -> None:
     case = Case(toolbox)
     end = case.ask(
         "Those in Asia?",
-        init("Location", "countries"),
+        init("Count", "countries"),
         call("Filter", "filter", layer="countries"),
         ANSWER,
         wrote("3 countries are in Asia."),

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from agent_case import Case
 from plain_toolbox import PlainToolbox, made
-from scripted_speaker import SILENT_S, Calls, Mumbles, Waits, call, init, stage, wrote
+from scripted_speaker import SILENT_S, Calls, Mumbles, Waits, call, init, wrote
 
 from geo_olm.plugin.agent.event import (
     AnswerDelta,
@@ -160,7 +160,7 @@ def test_the_second_equal_call_gives_the_kept_result_with_a_note() -> None:
     toolbox = PlainToolbox({"filter": [made("3 features.", layer="Asia", count=3.0)]})
     case = Case(toolbox)
     same = call("Filter", "filter", layer="countries")
-    end = case.ask("Asia?", init("Location", "countries"), same, same, ANSWER, wrote("3."))
+    end = case.ask("Asia?", START, same, same, ANSWER, wrote("3."))
     assert end.status is Status.OK
     assert len(case.toolbox.calls("filter")) == 1
     assert len(end.layers) == 1
@@ -174,7 +174,7 @@ def test_the_third_equal_call_stops_the_run_with_one_layer_made() -> None:
     toolbox = PlainToolbox({"filter": [made("3 features.", layer="Asia", count=3.0)]})
     case = Case(toolbox)
     same = call("Filter", "filter", layer="countries")
-    end = case.ask("Asia?", init("Location", "countries"), same, same, same)
+    end = case.ask("Asia?", START, same, same, same)
     assert end.status is Status.FAILED
     assert "the same call 3 times, so the run was stopped" in end.answer
     assert [layer.name for layer in end.layers] == ["Asia"]
@@ -273,29 +273,54 @@ def test_a_second_question_sees_and_uses_the_results_of_the_first() -> None:
     assert [turn.results for turn in case.chat.turns] == [("r1", "answer"), ("answer",)]
 
 
-def test_a_full_context_is_summarised_and_the_user_is_told() -> None:
+def small_after_one_turn() -> Case:
+    """Return a chat of one turn whose context has become too small for a second one."""
     case = Case(PlainToolbox({"count": [made("17 features.", count=17.0)]}), context=100000)
     case.ask("How many?", START, call("Analyse", "count", layer="countries"), ANSWER, wrote("17."))
     case.context = 600
+    return case
+
+
+def test_a_full_context_is_summarised_and_the_user_is_told() -> None:
+    case = small_after_one_turn()
+    opening = case.asked[0].messages[:-1]
     end = case.ask(
         "And rivers?", wrote("- 17 countries were counted (r1)."), START, ANSWER, wrote("17.")
     )
     assert end.status is Status.OK
-    assert [("summarised" in event.text) for event in case.of(Notice)] == [True]
-    contents = [message.content for message in case.chat.messages]
-    assert contents[1] == "Earlier in this chat:\n- 17 countries were counted (r1)."
-    assert not any("Question: How many?" in text for text in contents)
+    assert ["summarised" in event.text for event in case.of(Notice)] == [True]
+    assert tuple(case.chat.messages[: len(opening)]) == opening
+    contents = [message.content for message in case.chat.messages[len(opening) :]]
+    assert contents[0] == "Earlier in this chat:\n- 17 countries were counted (r1)."
+    assert not any("How many?" in text for text in contents)
+
+
+def test_after_a_summary_the_tools_are_described_anew() -> None:
+    case = small_after_one_turn()
+    case.ask("And rivers?", wrote("- 17 (r1)."), START, ANSWER, wrote("17."))
+    contents = "\n".join(message.content for message in case.chat.messages)
+    assert contents.count("count(layer, where?): Does count.") == 1
+
+
+def test_a_first_question_is_never_summarised() -> None:
+    case = Case(picky(), context=600)
+    end = case.ask(
+        "How many?", START, call("Analyse", "count", layer="countries"), ANSWER, wrote("17.")
+    )
+    assert end.status is Status.OK
+    assert case.of(Notice) == []
 
 
 def test_a_turn_that_fails_after_a_summary_leaves_summary_and_two_lines() -> None:
-    case = Case(PlainToolbox({"count": [made("17 features.", count=17.0)]}), context=100000)
-    case.ask("How many?", START, call("Analyse", "count", layer="countries"), ANSWER, wrote("17."))
-    case.context = 600
+    case = small_after_one_turn()
     case.ask("And rivers?", wrote("- 17 (r1)."), START, Mumbles(), Mumbles())
     contents = [message.content for message in case.chat.messages]
-    assert len(contents) == 5
-    assert contents[1:3] == ["Earlier in this chat:\n- 17 (r1).", "Understood."]
-    assert contents[3] == "Question: And rivers?"
+    assert contents[-4:-1] == [
+        "Earlier in this chat:\n- 17 (r1).",
+        "Understood.",
+        "Question: And rivers?",
+    ]
+    assert contents[-1].startswith("Not answered: The model answered without using a tool")
 
 
 # -- the wording of the answer
@@ -331,13 +356,11 @@ def test_numbers_of_results_are_written_as_the_user_writes_them() -> None:
 
 
 def test_every_step_has_a_number_and_a_layer_for_its_card() -> None:
-    case = Case(picky(), exposure="filter")
+    case = Case(picky())
     case.ask(
         "How many?",
         START,
-        stage("Analyse"),
         call("Analyse", "count", layer="countries"),
-        stage("Answer"),
         ANSWER,
         wrote("17."),
     )

@@ -33,6 +33,7 @@ class Recorder:
         self._usage = Usage()
         self._model = {"name": "", "server": "", "digest": ""}
         self._end = RunFinished(Status.FAILED, _NOT_STARTED, reason=_NOT_STARTED)
+        self.has_ended = False
 
     def note(self, event: Event) -> None:
         """Take one event."""
@@ -55,6 +56,7 @@ class Recorder:
             self._usage += event.usage
         elif isinstance(event, RunFinished):
             self._end = event
+            self.has_ended = True
 
     def model(self, card: ModelCard) -> None:
         """Note which model answers."""

@@ -22,7 +22,7 @@ from .agent.engine import Agent
 from .agent.event import CallProgress, Event, RunFinished, Status
 from .agent.limit import Limits
 from .link import process_link
-from .llm.base import ModelError, Speaker
+from .llm.base import ModelError, RunCancelled, Speaker
 from .number import in_locale
 from .place import RESOURCES, temporary_folder
 from .record import Recorder
@@ -31,6 +31,7 @@ from .settings import Settings
 
 _LOG = logging.getLogger(__name__)
 _STOP_S = 10.0
+_STOPPED = "Stopped before anything was done."
 
 Emit = Callable[[Any], None]
 Cancelled = Callable[[], bool]
@@ -154,15 +155,25 @@ class Session(QObject):
         """Carry out one question on the worker thread."""
         self._emit = emit
         try:
-            if self._speaker is None:
-                self._speaker = process_link().connect(self._settings, self._wait, cancelled)
-            self._recorder.model(self._speaker.card())
-            agent = make_agent(self._toolbox, self._speaker, self._settings)
             with self._lock:
+                speaker = self._connected(cancelled)
+                agent = make_agent(self._toolbox, speaker, self._settings)
                 for event in agent.run(self._chat, question, cancelled, emit):
                     emit(event)
+        except (ModelError, RunCancelled) as error:
+            emit(ending(error))
         finally:
             self._emit = None
+
+    def _connected(self, cancelled: Cancelled) -> Speaker:
+        """Return the speaker of this chat, a new one after new settings or a failed run."""
+        settings, speaker = self._settings, self._speaker
+        if speaker is None:
+            speaker = process_link().connect(settings, self._wait, cancelled)
+        self._recorder.model(speaker.card())
+        if settings is self._settings:
+            self._speaker = speaker
+        return speaker
 
     def _wait(self, event: Any) -> None:
         """Tell that the model is waited for; its speaker outlives the task of one question."""
@@ -175,17 +186,21 @@ class Session(QObject):
 
     def _end(self, error: BaseException | None) -> None:
         self._task = None
-        if error is not None:
+        if not self._recorder.has_ended:
+            self._pass_on(ending(error or RunCancelled()))
+        record = self._recorder.record()
+        if record["status"] == Status.FAILED.value:
             self._speaker = None
-            self._pass_on(ending(error))
         self.running.emit(False)
-        self.finished.emit(self._recorder.record())
+        self.finished.emit(record)
 
 
 def ending(error: BaseException) -> RunFinished:
     """Return the last event of a run that an error ended."""
     if isinstance(error, ModelError):
         return RunFinished(Status.FAILED, error.message, reason=error.message)
+    if isinstance(error, RunCancelled):
+        return RunFinished(Status.CANCELLED, _STOPPED, reason=_STOPPED)
     text = f"The run stopped with an unexpected error ({type(error).__name__}). See the log."
     return RunFinished(Status.FAILED, text, reason=text)
 
@@ -213,8 +228,12 @@ def answer_question(
         on_event(event)
 
     def work(emit: Emit, stopped: Cancelled) -> None:
-        speaker = process_link().connect(settings, emit, stopped)
-        recorder.model(speaker.card())
+        try:
+            speaker = process_link().connect(settings, emit, stopped)
+            recorder.model(speaker.card())
+        except (ModelError, RunCancelled) as error:
+            emit(ending(error))
+            return
         for event in make_agent(toolbox, speaker, settings).run(Chat(), question, stopped, emit):
             emit(event)
 
@@ -228,5 +247,7 @@ def answer_question(
     except Exception as error:
         _LOG.info("the question was not answered: %s", error)
         note(ending(error))
+    if not recorder.has_ended:
+        note(ending(RunCancelled()))
     toolbox.close()
     return recorder.record()

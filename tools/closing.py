@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from . import argument, wording
@@ -11,6 +12,7 @@ from .context import Context
 from .registry import Unchecked
 
 ANSWER = "answer"
+_REFERENCE = re.compile(r"\br\d+\.")
 REJECTION = "reject"
 
 
@@ -40,7 +42,8 @@ class Answer(Unchecked):
         numbers, units = {}, {}
         if "value" in arguments:
             numbers["value"], unit = _known(arguments["value"], context)
-            units["value"] = arguments.get("unit") or unit
+            said = str(arguments.get("unit", ""))
+            units["value"] = unit or ("" if _REFERENCE.search(said) else said)
         return ToolResult(arguments.get("text", ""), id=ANSWER, numbers=numbers, units=units)
 
 

@@ -60,8 +60,6 @@ class Closing:
         then replaced by the results themselves. Raises ModelError and RunCancelled."""
         shown = list(results)[-_RESULTS_SHOWN:]
         summary = "\n".join(_line(item) for item in shown) or close.text
-        if close.value is not None:
-            summary += f"\nThe answer's number: {close.value!r} {close.unit}".rstrip()
         ask = prompt.confirm(self.prompts, question, summary)
         allowed = [question, *names, *(item.text for item in shown), close.text]
         for _attempt in range(2):

@@ -38,7 +38,7 @@ from .event import (
     StageChanged,
     Status,
 )
-from .example import ExampleBank
+from .example import Example, ExampleBank
 from .limit import Limits
 from .message import Message, Role, ToolCall
 from .state import State, Workflow
@@ -114,6 +114,7 @@ class _Run:
     close: Close | None = None
     named: tuple[str, ...] = ()
     reminded: int = 0
+    missing: str = ""
     unfinished: int = 0
     kept: int = 0
 
@@ -262,8 +263,8 @@ class _Run:
         keys = [layer.short or layer.key for layer in layers]
         said: dict[str, dict[str, Any]] = {
             "CURRENT_STAGE": {"type": "string", "enum": [workflow.initial]},
-            "USER_INTENT": {"type": "string", "enum": [item.name for item in workflow.intents]},
             "NEEDS": {"type": "string", "maxLength": _NEEDS_LENGTH},
+            "USER_INTENT": {"type": "string", "enum": [item.name for item in workflow.intents]},
             "layers": {
                 "type": "array",
                 "items": {"type": "string", "enum": keys},
@@ -274,6 +275,7 @@ class _Run:
         spoken = yield from self.talk.choose(self._messages(), Choice(said=said))
         self._say(spoken.message)
         self.intent = str(spoken.said.get("USER_INTENT", ""))
+        self.missing = prompt.missing(str(spoken.said.get("NEEDS", "")), layers)
         named = spoken.said.get("layers") or []
         known = [key for key in dict.fromkeys(named) if key in keys]
         return known or keys[:4]
@@ -323,8 +325,11 @@ class _Run:
     def _tools(self, states: tuple[State, ...]) -> tuple[ToolDefinition, ...]:
         """Return the tools of these states; while all goes well, only those of the intent."""
         offered = {name for item in states for name in item.tools}
-        usual = self.agent.bank.tools(self.intent)
-        if usual and not self.work.errors and not self.reminded:
+        if self.missing and not self.work.errors:
+            offered = {_REJECT}
+        elif not self.work.errors and not self.reminded:
+            shown = {step.tool for item in self._alike() for step in item.steps}
+            usual = self.agent.bank.tools(self.intent) | shown
             offered &= {*usual, _ANSWER, _REJECT}
         tools = [tool for tool in self.agent.toolbox.definitions() if tool.name in offered]
         intent = self.agent.workflow.intent(self.intent)
@@ -337,11 +342,13 @@ class _Run:
         states = self.agent.workflow.reachable(self.stage)
         tools = self._tools(states) if self.agent.exposure == "filter" else self._all(states)
         fresh = tuple(tool for tool in tools if tool.name not in self.chat.shown)
-        nearest = self.agent.bank.nearest(self.question, self.intent, _EXAMPLES)
-        alike = tuple(item for item in nearest if item.question not in self.chat.shown)
+        alike = tuple(item for item in self._alike() if item.question not in self.chat.shown)
         for message in prompt.offer(states, fresh, alike):
             self._say(message)
         self.chat.shown |= {*(tool.name for tool in fresh), *(item.question for item in alike)}
+
+    def _alike(self) -> tuple[Example, ...]:
+        return self.agent.bank.nearest(self.question, self.intent, _EXAMPLES)
 
     def _all(self, states: tuple[State, ...]) -> tuple[ToolDefinition, ...]:
         offered = {name for item in states for name in item.tools}

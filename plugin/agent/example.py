@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 _WORD = re.compile(r"[^\W\d_]+|\d+")
-_SAME_INTENT = 0.5
+_SAME_INTENT = 0.25
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class ExampleBank:
     """Holds the worked examples and ranks them by likeness to a question.
 
     Likeness is the cosine of the rarity-weighted word stems of question and layers, higher by a
-    half for the same intent.
+    quarter for the same intent.
     """
 
     def __init__(self, examples: tuple[Example, ...]) -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -73,8 +74,8 @@ def initial(examples: Iterable[Example], workflow: Workflow) -> list[Message]:
     for example in examples:
         said = {
             "CURRENT_STAGE": workflow.initial,
-            "USER_INTENT": example.intent,
             "NEEDS": example.needs,
+            "USER_INTENT": example.intent,
             "layers": example.keys,
         }
         turns += [
@@ -157,6 +158,33 @@ def reflection(
             layers="\n".join(f"- {layer_line(layer)}" for layer in layers),
         ),
     )
+
+
+def missing(needs: str, layers: Sequence[LayerProfile]) -> str:
+    """Return what the model says is held nowhere, if no name in the project speaks of it either.
+
+    `needs` is a list of "thing = place" where the place may be none; a thing one of whose words
+    begins like a layer, field or value name is left to the model.
+    """
+    known = {stem for layer in layers for stem in _stems(_names(layer))}
+    for part in needs.split(","):
+        thing, _, place = part.partition("=")
+        if place.strip().lower() == "none" and not _stems(thing) & known:
+            return thing.strip()
+    return ""
+
+
+def _names(layer: LayerProfile) -> str:
+    words = [layer.key, layer.geometry, layer.family.value, "band value" if layer.bands else ""]
+    words += [band.name for band in layer.bands]
+    for item in layer.fields:
+        words += [item.name, item.alias, *item.samples]
+    return " ".join(words)
+
+
+def _stems(text: str) -> set[str]:
+    apart = re.sub(r"(?<=[a-z])(?=[A-Z])|_|\d", " ", text)
+    return {word[:4].lower() for word in re.findall(r"[^\W\d_]{3,}", apart)}
 
 
 def confirm(prompts: Prompts, text: str, results: str) -> Message:

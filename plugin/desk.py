@@ -100,8 +100,8 @@ class Desk(QObject):
         self._settled.stop()
         self._project.layersAdded.disconnect(self._layers_changed)
         self._project.layersRemoved.disconnect(self._layers_removed)
-        for task in list(self._tasks):
-            finish(task, 5.0)
+        while self._tasks:  # ending one lets others end, which then are deleted
+            finish(self._tasks.pop(), 5.0)
         self.session.close()
 
     def _connect(self) -> None:

@@ -16,7 +16,7 @@ from .link import process_link
 from .log import attach, detach
 from .place import RESOURCES
 from .provider import GeoOlmProvider
-from .runner import RunTask, start
+from .runner import RunTask, finish, start
 from .settings import Settings, SettingsStore
 
 MENU = "Geo-OLM"
@@ -86,6 +86,8 @@ class GeoOlmPlugin:
 
     def unload(self) -> None:
         """Take everything out again, in reverse."""
+        while self._checks:
+            finish(self._checks.pop(), 5.0)
         if self._options is not None:
             self._iface.unregisterOptionsWidgetFactory(self._options)
             self._options = None

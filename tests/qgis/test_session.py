@@ -30,7 +30,7 @@ from geo_olm.plugin.link import process_link
 from geo_olm.plugin.session import Session, answer_question
 from geo_olm.plugin.settings import Settings
 
-pytestmark = pytest.mark.usefixtures("qgis_app")
+pytestmark = pytest.mark.usefixtures("qgis_app", "qgis_processing")
 
 
 @pytest.fixture(autouse=True)

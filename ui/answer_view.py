@@ -10,7 +10,6 @@ from qgis.PyQt.QtGui import (
     QDesktopServices,
     QFont,
     QGuiApplication,
-    QPalette,
     QResizeEvent,
     QTextCharFormat,
     QTextCursor,
@@ -22,11 +21,12 @@ from qgis.PyQt.QtWidgets import QFrame, QMenu, QSizePolicy, QTextBrowser
 
 from .number import plain_button
 from .outlet import Outlet
-from .palette import Tone, em, line, tone_colour
+from .palette import Tone, em, face, line, tone_colour
 
 INTERVAL_MS = 100
 CARET = "\u258c"
 LAYER = "layer"
+PLAIN = "AnswerView { background: transparent; border: none; padding: 0px; }"
 # Qt 5 has a type of its own for several flags, Qt 6 has not.
 FEATURES = getattr(QTextDocument, "MarkdownFeatures", QTextDocument.MarkdownFeature)(
     QTextDocument.MarkdownFeature.MarkdownDialectGitHub
@@ -43,6 +43,7 @@ class AnswerView(QTextBrowser):
         self.setAccessibleName(self.tr("Answer"))
         self._outlet, self._markdown, self._streaming = outlet, "", False
         self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setStyleSheet(PLAIN)
         self.setOpenLinks(False)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
@@ -159,7 +160,7 @@ class AnswerView(QTextBrowser):
                 self._style_row(frame, row)
 
     def _style_row(self, table: QTextTable, row: int) -> None:
-        stripe = self.palette().color(QPalette.ColorRole.AlternateBase)
+        stripe = face(self.palette(), held=True)
         for column in range(table.columns()):
             cell = table.cellAt(row, column)
             look = cell.format()

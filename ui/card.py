@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 from qgis.PyQt.QtCore import QRectF, Qt, pyqtSignal
-from qgis.PyQt.QtGui import QPainter, QPainterPath, QPaintEvent, QPalette, QPen
+from qgis.PyQt.QtGui import QPainter, QPainterPath, QPaintEvent, QPen
 from qgis.PyQt.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from .flow_layout import FlowLayout
 from .number import plain_button
 from .outlet import Outlet
-from .palette import Tone, frame, line, tint, tone_colour
+from .palette import Tone, face, frame, line, tint, tone_colour
 from .panel import Label, Panel
 from .state_shape import Shape, StateMark
 
@@ -36,7 +36,7 @@ class Card(Panel):
         box = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
         path = QPainterPath()
         path.addRoundedRect(box, unit * 0.4, unit * 0.4)
-        base = palette.color(QPalette.ColorRole.Base)
+        base = face(palette)
         painter.fillPath(path, tint(palette, tone) if tone and self._filled else base)
         if tone is not None:
             painter.save()

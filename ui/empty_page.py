@@ -26,7 +26,7 @@ from .icon import mark, own_icon, theme_icon, tool_icon
 from .model_view import Action, ModelCondition, ModelView
 from .number import number, plain_button
 from .outlet import Outlet
-from .palette import line, muted
+from .palette import face, line, muted
 from .panel import ElidedLabel, Label, LinkButton, Panel
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class QuestionCard(QAbstractButton):
         edge = palette.color(roles.Highlight) if focus else line(palette)
         painter.setPen(QPen(edge, max(1.0, unit * 0.12) if focus else 1))
         held = self.isDown() or self.underMouse()
-        painter.setBrush(palette.color(roles.AlternateBase if held else roles.Base))
+        painter.setBrush(face(palette, held))
         box = QRectF(self.rect()).adjusted(1, 1, -1, -1)
         painter.drawRoundedRect(box, unit * 0.4, unit * 0.4)
 

@@ -12,7 +12,7 @@ from qgis.PyQt.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewIte
 
 from .icon import layer_icon, own_icon
 from .number import SPACE, count, crs, number, tr
-from .palette import em, mix, muted
+from .palette import em, face, mix, muted
 
 if TYPE_CHECKING:
     from ..tools.base import FieldProfile, LayerProfile
@@ -125,7 +125,7 @@ class MentionDelegate(QStyledItemDelegate):
         unit, palette, roles = em(option.widget), option.palette, QPalette.ColorRole
         chosen = bool(option.state & QStyle.StateFlag.State_Selected)
         painter.save()
-        painter.fillRect(option.rect, palette.color(roles.Highlight if chosen else roles.Base))
+        painter.fillRect(option.rect, palette.color(roles.Highlight) if chosen else face(palette))
         ink = palette.color(roles.HighlightedText if chosen else roles.Text)
         faint = mix(ink, palette.color(roles.Highlight), 0.1) if chosen else muted(palette)
         side, box = round(unit * 1.25), option.rect.adjusted(unit // 2, 0, -(unit // 2), 0)

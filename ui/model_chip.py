@@ -12,7 +12,7 @@ from .icon import theme_icon
 from .model_view import Action, ModelCondition, ModelView
 from .number import SPACE, number, plain_button, plain_tip, tr
 from .outlet import Outlet
-from .palette import Tone, em, line, mix, muted, tone_colour
+from .palette import Tone, em, face, line, mix, muted, tone_colour
 from .state_shape import Shape, StateMark
 
 SHAPES = {
@@ -132,7 +132,7 @@ class ModelChip(QAbstractButton):
         edge = palette.color(roles.Highlight) if focus else line(palette)
         painter.setPen(QPen(edge, unit * 0.12 if focus else 1))
         held = self.isDown() or self.underMouse()
-        painter.setBrush(palette.color(roles.AlternateBase if held else roles.Base))
+        painter.setBrush(face(palette, held))
         painter.drawRoundedRect(box, box.height() / 2, box.height() / 2)
         word_width = QFontMetrics(self.font()).horizontalAdvance(self.word)
         bold = QFontMetrics(self._bold())

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from enum import Enum
 
-from qgis.PyQt.QtGui import QColor, QFontInfo, QPalette
+from qgis.PyQt.QtGui import QColor, QFontInfo, QGuiApplication, QPalette
 from qgis.PyQt.QtWidgets import QWidget
 
 
@@ -44,7 +44,23 @@ def em(widget: QWidget) -> int:
 
 def is_dark(palette: QPalette) -> bool:
     """Tell whether the palette is a dark one."""
-    return palette.color(QPalette.ColorRole.Window).lightness() < 128
+    return ground(palette, QPalette.ColorRole.Window).lightness() < 128
+
+
+def ground(palette: QPalette, role: QPalette.ColorRole) -> QColor:
+    """Return the colour of a background; QGIS's dark themes make widgets transparent, and then
+    the application's palette holds what is seen."""
+    colour = palette.color(role)
+    return colour if colour.alpha() else QGuiApplication.palette().color(role)
+
+
+def face(palette: QPalette, held: bool = False) -> QColor:
+    """Return the fill of a card or chip, another one while it is held or under the mouse."""
+    base, text = ground(palette, QPalette.ColorRole.Base), palette.color(QPalette.ColorRole.Text)
+    if not held:
+        return base
+    other = ground(palette, QPalette.ColorRole.AlternateBase)
+    return other if contrast(other, text) >= READABLE else mix(base, text, 0.1)
 
 
 def mix(colour: QColor, other: QColor, share: float) -> QColor:
@@ -86,8 +102,8 @@ def on_colour(palette: QPalette) -> QColor:
 def muted(palette: QPalette) -> QColor:
     """Return the colour of secondary text: at least 4.5:1 on Window where Text allows it."""
     text = palette.color(QPalette.ColorRole.Text)
-    base = palette.color(QPalette.ColorRole.Base)
-    window = palette.color(QPalette.ColorRole.Window)
+    base = ground(palette, QPalette.ColorRole.Base)
+    window = ground(palette, QPalette.ColorRole.Window)
     for share in (0.30, 0.25, 0.20, 0.15, 0.10, 0.05):
         colour = mix(text, base, share)
         if contrast(colour, window) >= READABLE and contrast(colour, base) >= READABLE:
@@ -98,22 +114,22 @@ def muted(palette: QPalette) -> QColor:
 def line(palette: QPalette) -> QColor:
     """Return the colour of lines and frames."""
     text = palette.color(QPalette.ColorRole.Text)
-    return mix(text, palette.color(QPalette.ColorRole.Base), 0.78)
+    return mix(text, ground(palette, QPalette.ColorRole.Base), 0.78)
 
 
 def tint(palette: QPalette, tone: Tone) -> QColor:
     """Return the fill of a card in a tone."""
-    base = palette.color(QPalette.ColorRole.Base)
+    base = ground(palette, QPalette.ColorRole.Base)
     return mix(base, tone_colour(palette, tone), 0.10 if is_dark(palette) else 0.06)
 
 
 def frame(palette: QPalette, tone: Tone) -> QColor:
     """Return the frame of a card in a tone."""
-    base = palette.color(QPalette.ColorRole.Base)
+    base = ground(palette, QPalette.ColorRole.Base)
     return mix(base, tone_colour(palette, tone), 0.45)
 
 
 def bubble(palette: QPalette) -> QColor:
     """Return the fill of the user's bubble."""
-    base = palette.color(QPalette.ColorRole.Base)
+    base = ground(palette, QPalette.ColorRole.Base)
     return mix(base, tone_colour(palette, Tone.RUNNING), 0.24 if is_dark(palette) else 0.13)

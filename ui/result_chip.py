@@ -21,7 +21,7 @@ from ..plugin.agent.event import LayerReference
 from .icon import layer_icon, theme_icon
 from .number import count, crs, number, plain_tip
 from .outlet import Outlet
-from .palette import em, line, muted
+from .palette import em, face, line, muted
 
 WIDEST = 20
 
@@ -95,7 +95,7 @@ class ResultChip(QAbstractButton):
         edge = palette.color(roles.Highlight) if self.hasFocus() else line(palette)
         painter.setPen(QPen(edge, unit * 0.12 if self.hasFocus() else 1))
         held = self.isDown() or self.underMouse()
-        painter.setBrush(palette.color(roles.AlternateBase if held else roles.Base))
+        painter.setBrush(face(palette, held))
         painter.drawRoundedRect(box, box.height() / 2, box.height() / 2)
         side, middle = round(unit * 1.25), self.height() / 2
         mirrored = self.layoutDirection() == Qt.LayoutDirection.RightToLeft

@@ -19,7 +19,7 @@ from qgis.PyQt.QtGui import (
 from qgis.PyQt.QtWidgets import QSizePolicy, QWidget
 
 from .number import plain_tip
-from .palette import Tone, frame, line, muted, on_colour, tint, tone_colour
+from .palette import Tone, frame, ground, line, muted, on_colour, tint, tone_colour
 from .panel import Panel
 
 # Strokes in a box of 1 by 1, by the state's word.
@@ -182,7 +182,7 @@ class StageStrip(Panel):
     def _colours(self, state: StageState) -> tuple[QColor, QColor, QColor]:
         """Return the fill, the edge and the ink of a stage in a state."""
         palette, roles = self.palette(), QPalette.ColorRole
-        window, text = palette.color(roles.Window), palette.color(roles.WindowText)
+        window, text = ground(palette, roles.Window), palette.color(roles.WindowText)
         if state in FULL:
             colour = tone_colour(palette, FULL[state])
             return colour, colour, on_colour(palette)

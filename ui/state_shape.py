@@ -20,7 +20,7 @@ from qgis.PyQt.QtGui import (
 )
 from qgis.PyQt.QtWidgets import QSizePolicy, QStyle, QWidget
 
-from .palette import Tone, em, mix, on_colour, tone_colour
+from .palette import Tone, em, face, mix, on_colour, tone_colour
 
 ARC = 250
 FRAMES = 10
@@ -185,7 +185,7 @@ def paint_shape(
     painter.translate(box.topLeft())
     painter.scale(box.width() / 20, box.height() / 20)
     if shape is Shape.RUNNING:
-        _pen(painter, mix(palette.color(QPalette.ColorRole.Base), colour, 0.3), 2.4)
+        _pen(painter, mix(face(palette), colour, 0.3), 2.4)
         painter.drawEllipse(CIRCLE)
         _pen(painter, colour, 2.4)
         painter.drawArc(CIRCLE, (90 - angle) * 16, -ARC * 16)

@@ -25,6 +25,7 @@ from qgis.core import (
     QgsProcessingParameterMultipleLayers,
     QgsProcessingParameterNumber,
     QgsProcessingParameterString,
+    QgsProcessingUtils,
     QgsProject,
 )
 from qgis.PyQt.QtCore import QCoreApplication
@@ -65,26 +66,26 @@ class AskAlgorithm(QgsProcessingAlgorithm):
     def name(self) -> str:  # noqa: D102
         return "ask"
 
-    def displayName(self) -> str:  # noqa: N802, D102
+    def displayName(self) -> str:  # noqa: D102
         return tr("Ask a question")
 
     def group(self) -> str:  # noqa: D102
         return tr("Questions")
 
-    def groupId(self) -> str:  # noqa: N802, D102
+    def groupId(self) -> str:  # noqa: D102
         return "questions"
 
-    def shortHelpString(self) -> str:  # noqa: N802, D102
+    def shortHelpString(self) -> str:  # noqa: D102
         return tr(
             "Answers a question about layers with a language model that runs on this machine or "
             "on a server of yours. Without layers the project's own are used. The result layers "
             "are added to the project; the record of the run can be kept as JSON."
         )
 
-    def createInstance(self) -> AskAlgorithm:  # noqa: N802, D102
+    def createInstance(self) -> AskAlgorithm:  # noqa: D102
         return AskAlgorithm()
 
-    def initAlgorithm(self, configuration: dict[str, Any] | None = None) -> None:  # noqa: N802
+    def initAlgorithm(self, configuration: dict[str, Any] | None = None) -> None:
         """Declare the parameters and outputs of the contract."""
         self.addParameter(QgsProcessingParameterString("QUESTION", tr("Question"), multiLine=True))
         self.addParameter(
@@ -129,24 +130,32 @@ class AskAlgorithm(QgsProcessingAlgorithm):
         self.addOutput(QgsProcessingOutputNumber("VALUE", tr("Value")))
         self.addOutput(QgsProcessingOutputString("STATUS", tr("Status")))
 
-    def prepareAlgorithm(  # noqa: N802
+    def checkParameterValues(
+        self, parameters: dict[str, Any], context: QgsProcessingContext
+    ) -> tuple[bool, str]:
+        """Refuse sources that cannot be opened by their names, before QGIS does it without."""
+        refusal = _refusal(parameters, context)
+        return (False, refusal) if refusal else super().checkParameterValues(parameters, context)
+
+    def prepareAlgorithm(
         self,
         parameters: dict[str, Any],
         context: QgsProcessingContext,
         feedback: QgsProcessingFeedback,
     ) -> bool:
         """Copy the layers into a project of the run's own, on the main thread."""
-        layers = self.parameterAsLayerList(parameters, "LAYERS", context)
-        if not layers and context.project() is not None:
-            layers = list(context.project().mapLayers().values())
-        named = parameters.get("LAYERS") or []
-        if isinstance(named, (list, tuple)) and layers is not None and len(layers) < len(named):
-            feedback.reportError(tr("A layer could not be opened. Check the sources."), True)
+        refusal = _refusal(parameters, context)
+        if refusal:
+            feedback.reportError(refusal, True)
             return False
+        named = _listed(parameters.get("LAYERS"))
+        layers = self.parameterAsLayerList(parameters, "LAYERS", context) if named else []
+        if not named and context.project() is not None:
+            layers = list(context.project().mapLayers().values())
         self._own = own_project(layers or [], context.project())
         return True
 
-    def processAlgorithm(  # noqa: N802
+    def processAlgorithm(
         self,
         parameters: dict[str, Any],
         context: QgsProcessingContext,
@@ -185,7 +194,7 @@ class AskAlgorithm(QgsProcessingAlgorithm):
             "STATUS": self._record["status"],
         }
 
-    def postProcessAlgorithm(  # noqa: N802
+    def postProcessAlgorithm(
         self, context: QgsProcessingContext, feedback: QgsProcessingFeedback
     ) -> dict[str, Any]:
         """Hand the result layers over to the project of the context, on the main thread."""
@@ -205,6 +214,25 @@ class AskAlgorithm(QgsProcessingAlgorithm):
         if parameters.get(name) is None:
             return None
         return self.parameterAsInt(parameters, name, context)
+
+
+def _listed(value: Any) -> list[Any]:
+    """Return what LAYERS names: nothing, one layer or source, or a list of them."""
+    if not value:
+        return []
+    return list(value) if isinstance(value, (list, tuple)) else [value]
+
+
+def _refusal(parameters: dict[str, Any], context: QgsProcessingContext) -> str:
+    """Return a sentence that names the layers that cannot be opened, or ""."""
+    missing = [
+        text
+        for text in _listed(parameters.get("LAYERS"))
+        if isinstance(text, str) and QgsProcessingUtils.mapLayerFromString(text, context) is None
+    ]
+    if not missing:
+        return ""
+    return tr("{} could not be opened. Check the source.").format(", ".join(missing))
 
 
 def own_project(layers: list[QgsMapLayer], source: QgsProject | None) -> QgsProject:

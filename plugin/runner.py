@@ -126,6 +126,7 @@ def wait(task: RunTask, cancelled: Callable[[], bool]) -> None:
     timer.timeout.connect(look)
     timer.start()
     start(task)
+    look()
     if not outcome:
         loop.exec()
     timer.stop()

@@ -6,8 +6,8 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from qgis.core import QgsApplication
-from qgis.PyQt.QtCore import QCoreApplication, QEventLoop, Qt, QTimer
+from qgis.core import QgsApplication, QgsSettings
+from qgis.PyQt.QtCore import QByteArray, QCoreApplication, QEventLoop, Qt, QTimer
 from qgis.PyQt.QtGui import QIcon
 from qgis.PyQt.QtWidgets import QAction
 
@@ -20,11 +20,18 @@ from .runner import RunTask, finish, start
 from .settings import Settings, SettingsStore
 
 MENU = "Geo-OLM"
+_SHOWN_MS = 1000
 
 
 def tr(text: str) -> str:
     """Translate a text of the plugin."""
     return QCoreApplication.translate("GeoOlmPlugin", text)
+
+
+def was_placed(name: str) -> bool:
+    """Tell whether QGIS's window, as it was left last, holds a dock or toolbar of this name."""
+    state = QgsSettings().value("UI/state")
+    return isinstance(state, QByteArray) and state.contains(name.encode("utf-16-be"))
 
 
 def show_found(page: Any, found: Any) -> None:
@@ -67,6 +74,8 @@ class GeoOlmPlugin:
         settings = SettingsStore().load()
         self._dock = ChatDock(self._iface.mainWindow())
         self._iface.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, self._dock)
+        if not was_placed(self._dock.objectName()):
+            QTimer.singleShot(_SHOWN_MS, self._widen)
         self._desk = Desk(self._iface, self._dock, settings)
         self._dock.options_requested.connect(self.show_options)
         self._dock.model_file_requested.connect(self.show_options)
@@ -146,6 +155,17 @@ class GeoOlmPlugin:
     def show_options(self) -> None:
         """Open QGIS's options at the plugin's page."""
         self._iface.showOptionsDialog(self._iface.mainWindow(), "GeoOlmOptionsPage")
+
+    def _widen(self) -> None:
+        """Give the dock its ideal width, the first time that it stands in this window."""
+        if self._dock is None:
+            return
+        window = self._iface.mainWindow()
+        if not window.isVisible():  # QGIS is starting still
+            QTimer.singleShot(_SHOWN_MS, self._widen)
+            return
+        width = self._dock.widget().sizeHint().width()
+        window.resizeDocks([self._dock], [width], Qt.Orientation.Horizontal)
 
     # -- the options page
 

@@ -209,7 +209,7 @@ class RunCancelled(Exception):
 
 
 class ModelError(Exception):
-    """A model cannot answer: a sentence for the user with the next step, and details for the log."""
+    """A model cannot answer: a sentence for the user with the next step, details for the log."""
 
     def __init__(self, message: str, detail: str = "", retry: bool = False) -> None:
         super().__init__(message)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 from agent_case import Case
 from plain_toolbox import PlainToolbox, made
-from scripted_speaker import USAGE, Calls, Fails, Mumbles, call, init, wrote
+from scripted_speaker import USAGE, Calls, Fails, Mumbles, Says, call, init, wrote
 
 from geo_olm.plugin.agent.event import (
     AnswerDelta,
@@ -128,11 +128,32 @@ def test_after_a_reminder_the_tools_of_all_open_stages_are_offered() -> None:
     assert "zoom_to_layer" in offered[1]
 
 
-def test_an_unknown_intent_leaves_all_tools_open() -> None:
+def test_an_unknown_intent_leaves_the_tools_of_the_examples_most_alike() -> None:
     case = Case(counting())
     case.ask("How many?", init("Dream", "countries"), COUNT, ANSWER, wrote("17."))
     first = next(item.tools for item in case.choices() if item.tools)
-    assert {"count", "zoom_to_layer", "run_algorithm"} <= set(first)
+    assert {"count", "answer", "reject"} <= set(first)
+
+
+def needing(needs: str) -> Says:
+    return Says({**init("Count", "countries").said, "NEEDS": needs})
+
+
+def test_what_no_layer_holds_leaves_only_the_rejection() -> None:
+    case = Case(counting())
+    reject = call("Answer", "reject", reason="No layer holds volcanoes.")
+    end = case.ask("How many volcanoes?", needing("volcanoes = none"), reject)
+    assert end.status is Status.REJECTED
+    assert [item.tools for item in case.choices() if item.tools] == [["reject"]]
+
+
+@pytest.mark.parametrize(
+    "needs", ["countries = none", "names = none, rivers = rivers", "", "volcanoes = countries"]
+)
+def test_what_a_name_of_the_project_speaks_of_is_not_missing(needs: str) -> None:
+    case = Case(counting())
+    end = case.ask("How many?", needing(needs), COUNT, ANSWER, wrote("17."))
+    assert end.status is Status.OK
 
 
 @pytest.mark.parametrize("exposure", ["filter", "hint"])

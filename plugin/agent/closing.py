@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Generator, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from ...tools.base import ToolResult
+from ...tools.base import ToolDefinition, ToolResult
+from ..llm.base import Spoken
 from . import prompt
 from .chat import Chat
 from .event import AnswerDelta, AnswerReset, Event
@@ -20,6 +21,23 @@ from .wording import Format, reword
 
 _CONTINUE = re.compile(r"^\W*CONTINUE\b[:\s]*", re.IGNORECASE)
 _RESULTS_SHOWN = 6
+ANSWER, REJECT = "answer", "reject"
+"""The tools that end a question."""
+
+
+def with_value(tool: ToolDefinition) -> ToolDefinition:
+    """Ask the answer tool for its number: the intent says that the answer is one."""
+    return replace(tool, parameters={**tool.parameters, "required": ["value"]})
+
+
+def until_closing(spoken: Spoken) -> Spoken:
+    """Leave out calls after the one that ends the question: they would never get a result."""
+    ends = [place for place, call in enumerate(spoken.calls) if call.name in (ANSWER, REJECT)]
+    if not ends:
+        return spoken
+    calls = spoken.calls[: ends[0] + 1]
+    message = replace(spoken.message, calls=calls if spoken.message.calls else ())
+    return replace(spoken, calls=calls, message=message)
 
 
 @dataclass(frozen=True)

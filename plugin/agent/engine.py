@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from ...tools.base import (
@@ -26,7 +26,7 @@ from ...tools.base import (
 from ..llm.base import Cancelled, Choice, ModelError, RunCancelled, Speaker, Spoken
 from . import prompt
 from .chat import Chat, Turn
-from .closing import Close, Closing
+from .closing import ANSWER, REJECT, Close, Closing, until_closing, with_value
 from .event import (
     AnswerDelta,
     CallProgress,
@@ -59,22 +59,6 @@ _NO_TOOL = (
 )
 _LOAD = "Load"
 _INFO = "layer_info"
-_ANSWER, _REJECT = "answer", "reject"
-
-
-def _with_value(tool: ToolDefinition) -> ToolDefinition:
-    """Ask the answer tool for its number: the intent says that the answer is one."""
-    return replace(tool, parameters={**tool.parameters, "required": ["value"]})
-
-
-def _until_closing(spoken: Spoken) -> Spoken:
-    """Leave out calls after the one that ends the question: they would never get a result."""
-    ends = [place for place, call in enumerate(spoken.calls) if call.name in (_ANSWER, _REJECT)]
-    if not ends:
-        return spoken
-    calls = spoken.calls[: ends[0] + 1]
-    message = replace(spoken.message, calls=calls if spoken.message.calls else ())
-    return replace(spoken, calls=calls, message=message)
 
 
 @dataclass(frozen=True)
@@ -133,9 +117,10 @@ class _Run:
         started = time.monotonic()
         self.kept = len(self.chat.messages)
         self.agent.toolbox.begin_turn(self.question)
-        status, text = Status.OK, ""
+        status, text, whole = Status.OK, "", False
         try:
             status, text = yield from self._carry()
+            whole = status is not Status.FAILED
         except (RunCancelled, ToolCancelled):
             status, text = Status.CANCELLED, "Stopped. What was made so far is kept."
         except ModelError as error:
@@ -144,7 +129,10 @@ class _Run:
             status, text = Status.REJECTED, error.message
         except LastingError as error:
             status, text = Status.FAILED, error.message
-        if status in (Status.FAILED, Status.CANCELLED):
+        except Exception:
+            self._shorten("The run stopped with an error.")
+            raise
+        if not whole:
             self._shorten(text)
         self.chat.turns.append(
             Turn(
@@ -294,7 +282,7 @@ class _Run:
 
     def _step(self) -> Generator[Event, None, tuple[Status, str] | None]:
         """One call, chosen by the model, carried out and remembered."""
-        spoken = _until_closing((yield from self._choose()))
+        spoken = until_closing((yield from self._choose()))
         self._say(spoken.message)
         if not spoken.calls:
             return self._without_call(spoken)
@@ -326,15 +314,15 @@ class _Run:
         """Return the tools of these states; while all goes well, only those of the intent."""
         offered = {name for item in states for name in item.tools}
         if self.missing and not self.work.errors:
-            offered = {_REJECT}
+            offered = {REJECT}
         elif not self.work.errors and not self.reminded:
             shown = {step.tool for item in self._alike() for step in item.steps}
             usual = self.agent.bank.tools(self.intent) | shown
-            offered &= {*usual, _ANSWER, _REJECT}
+            offered &= {*usual, ANSWER, REJECT}
         tools = [tool for tool in self.agent.toolbox.definitions() if tool.name in offered]
         intent = self.agent.workflow.intent(self.intent)
         if intent is not None and intent.value and self.chat.numbers():
-            tools = [_with_value(tool) if tool.name == _ANSWER else tool for tool in tools]
+            tools = [with_value(tool) if tool.name == ANSWER else tool for tool in tools]
         return tuple(tools)
 
     def _offer(self) -> None:
@@ -381,9 +369,9 @@ class _Run:
                 return Status.FAILED, result
             return None
         self._say(prompt.result(call, result.text, native))
-        if made.name == _REJECT:
+        if made.name == REJECT:
             return Status.REJECTED, result.texts.get("reason") or result.text
-        if made.name == _ANSWER:
+        if made.name == ANSWER:
             return (yield from self._answer(result))
         return None
 

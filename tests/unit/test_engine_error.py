@@ -25,7 +25,7 @@ from geo_olm.plugin.agent.event import (
 )
 from geo_olm.plugin.agent.limit import Limits
 from geo_olm.plugin.agent.message import Role, ToolCall
-from geo_olm.tools.base import MendableError, ToolCancelled, ToolResult
+from geo_olm.tools.base import MendableError, ToolCancelled, ToolResult, UnanswerableError
 
 START = init("Count", "countries")
 WRONG = call("Analyse", "count", layer="country")
@@ -321,6 +321,23 @@ def test_a_turn_that_fails_after_a_summary_leaves_summary_and_two_lines() -> Non
         "Question: And rivers?",
     ]
     assert contents[-1].startswith("Not answered: The model answered without using a tool")
+
+
+@pytest.mark.parametrize("error", [KeyError("x"), UnanswerableError("No layer has a CRS.")])
+def test_a_turn_that_an_error_broke_off_leaves_no_call_without_a_result(error: Exception) -> None:
+    toolbox = PlainToolbox({"count": [error, made("17 features.", count=17.0)]})
+    case = Case(toolbox)
+    native = Calls((ToolCall("aaaaaaaaa", "count", {"layer": "countries"}),), native=True)
+    if isinstance(error, KeyError):
+        with pytest.raises(KeyError):
+            case.ask("How many?", START, native)
+    else:
+        end = case.ask("How many?", START, native)
+        assert (end.status, end.reason) == (Status.REJECTED, "No layer has a CRS.")
+    assert [one for message in case.chat.messages for one in message.calls] == []
+    assert case.chat.messages[-2].content == "Question: How many?"
+    count = call("Analyse", "count", layer="countries")
+    assert case.ask("Again?", START, count, ANSWER, wrote("17.")).status is Status.OK
 
 
 # -- the wording of the answer

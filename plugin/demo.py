@@ -12,7 +12,7 @@ _LAYERS = ("disputed_borders", "states_provinces", "countries")
 
 
 class DemoMissing(Exception):
-    """This QGIS does not carry its world map."""
+    """The world map that a QGIS carries is not there."""
 
 
 def add_demo_layers(project: QgsProject) -> list[QgsVectorLayer]:

@@ -57,14 +57,14 @@ class GeoOlmPlugin:
 
     # -- QGIS's side
 
-    def initProcessing(self) -> None:  # noqa: N802 - the name that qgis_process calls
+    def initProcessing(self) -> None:
         """Add the Processing provider."""
         settings = SettingsStore().load()
         self._log = attach(settings.debug)
         self._provider = GeoOlmProvider()
         QgsApplication.processingRegistry().addProvider(self._provider)
 
-    def initGui(self) -> None:  # noqa: N802 - the name that QGIS calls
+    def initGui(self) -> None:
         """Add the provider, the action, the dock and the options page."""
         from ..ui.chat_dock import ChatDock
         from ..ui.options_page import OptionsFactory

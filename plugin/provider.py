@@ -23,7 +23,7 @@ class GeoOlmProvider(QgsProcessingProvider):
     def icon(self) -> QIcon:  # noqa: D102
         return QIcon(str(RESOURCES / "icons" / "geo_olm.svg"))
 
-    def loadAlgorithms(self) -> None:  # noqa: N802
+    def loadAlgorithms(self) -> None:
         """Register the algorithms."""
         for algorithm in (AskAlgorithm(), EvaluateAlgorithm()):
             self.addAlgorithm(algorithm)

@@ -169,7 +169,9 @@ def missing(needs: str, layers: Sequence[LayerProfile]) -> str:
     known = {stem for layer in layers for stem in _stems(_names(layer))}
     for part in needs.split(","):
         thing, _, place = part.partition("=")
-        if place.strip().lower() == "none" and not _stems(thing) & known:
+        if place.strip().lower() != "none":
+            continue
+        if not any(a.startswith(b) or b.startswith(a) for a in _stems(thing) for b in known):
             return thing.strip()
     return ""
 

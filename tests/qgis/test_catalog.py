@@ -63,7 +63,6 @@ def test_a_step_refers_only_to_results_of_steps_before(
     assert used - known == set()
 
 
-@pytest.mark.xfail(strict=True, reason="no example shows calculate and zoom_to_layer yet")
 def test_every_tool_that_works_is_shown_by_some_example() -> None:
     shown = {step.tool for item in BANK.examples for step in item.steps}
     rarely = {"list_layers", "search_algorithms", "describe_algorithm"}

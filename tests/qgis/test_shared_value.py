@@ -35,7 +35,9 @@ def test_countries_without_gdp_are_counted_d01(tmp_path: Path) -> None:
 
 
 def test_the_highest_rate_is_found_by_an_expression_d02(tmp_path: Path) -> None:
-    found = bench(tmp_path, "nc.gpkg").run("top_n", layer="nc", expression='1000.0 * "SID74" / "BIR74"')
+    found = bench(tmp_path, "nc.gpkg").run(
+        "top_n", layer="nc", expression='1000.0 * "SID74" / "BIR74"'
+    )
     assert found.texts["name"] == "Anson"
     assert found.numbers["value"] == pytest.approx(9.55414, rel=1e-5)
 

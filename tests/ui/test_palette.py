@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import pytest
-from qgis.PyQt.QtGui import QColor, QPalette
+from qgis.PyQt.QtGui import QColor, QGuiApplication, QPalette
 
 from geo_olm.ui import palette as colours
 from geo_olm.ui.palette import Tone
@@ -61,3 +61,23 @@ def test_the_window_decides_between_light_and_dark(light: QPalette, dark: QPalet
     assert colours.is_dark(dark)
     done = [colours.tone_colour(each, Tone.DONE).name() for each in (light, dark)]
     assert done == ["#065c40", "#2ddcad"]
+
+
+def test_transparent_widgets_take_the_applications_background(either: QPalette) -> None:
+    """QGIS's dark themes make widgets transparent; frames drawn on black could not be seen."""
+    seen = QGuiApplication.palette()
+    clear = QPalette(either)
+    for role in (ROLES.Base, ROLES.Window):
+        clear.setColor(role, QColor(0, 0, 0, 0))
+    assert colours.face(clear) == seen.color(ROLES.Base)
+    assert colours.is_dark(clear) == (seen.color(ROLES.Window).lightness() < 128)
+    assert colours.face(either) == either.color(ROLES.Base)
+
+
+def test_a_held_card_can_be_read_where_a_theme_leaves_the_alternate_base_light(
+    dark: QPalette,
+) -> None:
+    dark.setColor(ROLES.AlternateBase, QColor("#f7f7f7"))
+    text = dark.color(ROLES.Text)
+    assert colours.contrast(colours.face(dark, held=True), text) >= 4.5
+    assert colours.face(dark, held=True) != colours.face(dark)

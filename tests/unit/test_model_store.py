@@ -166,8 +166,7 @@ def test_the_projects_own_manifest_has_a_hash_for_every_model(tmp_path: Path) ->
 
 
 def test_the_names_are_those_of_the_files_that_are_here(tmp_path: Path) -> None:
-    store = stored(tmp_path)
-    assert store.names() == ()
+    assert Store(tmp_path / "empty").names() == ()
     store = stored(tmp_path, gguf())
     (store.models_folder / "another.gguf").write_bytes(gguf())
     assert store.names() == ("Small", "another.gguf")

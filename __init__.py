@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 
-def classFactory(iface: Any) -> Any:  # noqa: N802 - the name that QGIS calls
+def classFactory(iface: Any) -> Any:
     """Return the plugin, as QGIS asks for it; `iface` is None in qgis_process."""
     from .plugin.main import GeoOlmPlugin
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from ...tools.base import (
     LastingError,
@@ -19,35 +18,33 @@ from ...tools.base import (
     MendableError,
     Toolbox,
     ToolCancelled,
-    ToolDefinition,
     ToolResult,
     UnanswerableError,
 )
-from ..llm.base import Cancelled, Choice, ModelError, RunCancelled, Speaker, Spoken
+from ..llm.base import Cancelled, ModelError, RunCancelled, Speaker, Spoken
 from . import prompt
 from .chat import Chat, Turn
-from .closing import ANSWER, REJECT, Close, Closing, until_closing, with_value
+from .closing import ANSWER, REJECT, Close, Closing, until_closing
 from .event import (
     AnswerDelta,
     CallProgress,
     Event,
     Notice,
-    Reflected,
     RunFinished,
     RunStarted,
     StageChanged,
     Status,
 )
-from .example import Example, ExampleBank
+from .example import ExampleBank
 from .limit import Limits
+from .menu import Menu
 from .message import Message, Role, ToolCall
-from .state import State, Workflow
+from .reflection import Reflection
+from .state import Workflow
 from .talk import Talk
 from .wording import Format
 from .work import Work
 
-_EXAMPLES = 3
-_NEEDS_LENGTH = 120
 _NO_LAYER = "No layers yet. Add a layer, or open the demo project."
 _NO_CALL = (
     "The model answered without using a tool, so nothing was checked on your layers. "
@@ -94,20 +91,24 @@ class _Run:
     cancelled: Cancelled
     progress: Callable[[CallProgress], None]
     stage: str = ""
-    intent: str = ""
     close: Close | None = None
-    named: tuple[str, ...] = ()
     reminded: int = 0
-    missing: str = ""
     unfinished: int = 0
     kept: int = 0
 
     def __post_init__(self) -> None:
         agent = self.agent
+        self.shown = frozenset(self.chat.shown)
+        self.menu = Menu(
+            agent.workflow, agent.bank, agent.toolbox, self.chat, agent.exposure, self.question
+        )
         self.talk = Talk(agent.speaker, self.cancelled, agent.limits.tokens)
         self.work = Work(agent.toolbox, self.chat, agent.limits, self.cancelled, self.progress)
         self.closing = Closing(
             agent.prompts, self.talk, self.chat, agent.write, agent.limits.reply_tokens
+        )
+        self.reflection = Reflection(
+            agent.prompts, self.talk, self.work, self.menu, self.chat, agent.limits, self._enter
         )
 
     # -- the run as a whole
@@ -160,7 +161,7 @@ class _Run:
         yield from self._make_room(card.context)
         needed = yield from self._init(layers)
         details = yield from self._load(needed)
-        self._offer()
+        self.chat.messages += self.menu.offer(self.stage)
         self._say(prompt.begin(details, self.question))
         while self.work.steps < agent.limits.steps:
             ended = yield from self._step()
@@ -194,6 +195,7 @@ class _Run:
         """Keep a failed turn in the chat as two plain lines, so that it does not mislead later."""
         self._open_chat()
         del self.chat.messages[self.kept :]
+        self.chat.shown &= self.shown
         self.chat.messages += [
             Message(Role.USER, f"Question: {self.question}"),
             Message(Role.ASSISTANT, f"Not answered: {text}"),
@@ -203,7 +205,7 @@ class _Run:
 
     def _enter(self, stage: str) -> StageChanged:
         self.stage = stage
-        return StageChanged(stage, self.intent)
+        return StageChanged(stage, self.menu.intent)
 
     def _say(self, message: Message) -> None:
         self.chat.messages.append(message)
@@ -231,6 +233,7 @@ class _Run:
             Message(Role.ASSISTANT, "Understood."),
         ]
         self.chat.shown.clear()
+        self.shown = frozenset()
         self.kept = len(self.chat.messages)
         yield Notice("The chat filled the model's context, so its older turns were summarised.")
 
@@ -246,27 +249,11 @@ class _Run:
 
     def _init(self, layers: tuple[LayerProfile, ...]) -> Generator[Event, None, list[str]]:
         """Init: the model names its intent, what the question needs and the layers that hold it."""
-        workflow = self.agent.workflow
         self._say(prompt.question(self.question, layers))
-        keys = [layer.short or layer.key for layer in layers]
-        said: dict[str, dict[str, Any]] = {
-            "CURRENT_STAGE": {"type": "string", "enum": [workflow.initial]},
-            "NEEDS": {"type": "string", "maxLength": _NEEDS_LENGTH},
-            "USER_INTENT": {"type": "string", "enum": [item.name for item in workflow.intents]},
-            "layers": {
-                "type": "array",
-                "items": {"type": "string", "enum": keys},
-                "minItems": 1,
-                "maxItems": min(4, len(keys)),
-            },
-        }
-        spoken = yield from self.talk.choose(self._messages(), Choice(said=said))
+        choice = self.menu.initial([layer.short or layer.key for layer in layers])
+        spoken = yield from self.talk.choose(self._messages(), choice)
         self._say(spoken.message)
-        self.intent = str(spoken.said.get("USER_INTENT", ""))
-        self.missing = prompt.missing(str(spoken.said.get("NEEDS", "")), layers)
-        named = spoken.said.get("layers") or []
-        known = [key for key in dict.fromkeys(named) if key in keys]
-        return known or keys[:4]
+        return self.menu.understood(spoken.said, layers)
 
     def _load(self, needed: list[str]) -> Generator[Event, None, list[str]]:
         """Load: a look at the named layers needs no judgement, so no model is asked."""
@@ -282,7 +269,8 @@ class _Run:
 
     def _step(self) -> Generator[Event, None, tuple[Status, str] | None]:
         """One call, chosen by the model, carried out and remembered."""
-        spoken = until_closing((yield from self._choose()))
+        choice = self.menu.choice(self.stage)
+        spoken = until_closing((yield from self.talk.choose(self._messages(), choice)))
         self._say(spoken.message)
         if not spoken.calls:
             return self._without_call(spoken)
@@ -295,56 +283,10 @@ class _Run:
                 return ended
         return None
 
-    def _choose(self) -> Generator[Event, None, Spoken]:
-        states = self.agent.workflow.reachable(self.stage)
-        tools = self._tools(states)
-        choice = Choice(
-            tools,
-            self.agent.toolbox.layers(),
-            self.chat.references(),
-            {"CURRENT_STAGE": {"type": "string", "enum": [item.name for item in states]}},
-            {
-                tool.name: tuple(item.name for item in states if tool.name in item.tools)
-                for tool in tools
-            },
-        )
-        return (yield from self.talk.choose(self._messages(), choice))
-
-    def _tools(self, states: tuple[State, ...]) -> tuple[ToolDefinition, ...]:
-        """Return the tools of these states; while all goes well, only those of the intent."""
-        offered = {name for item in states for name in item.tools}
-        if self.missing and not self.work.errors:
-            offered = {REJECT}
-        elif not self.work.errors and not self.reminded:
-            shown = {step.tool for item in self._alike() for step in item.steps}
-            usual = self.agent.bank.tools(self.intent) | shown
-            offered &= {*usual, ANSWER, REJECT}
-        tools = [tool for tool in self.agent.toolbox.definitions() if tool.name in offered]
-        intent = self.agent.workflow.intent(self.intent)
-        if intent is not None and intent.value and self.chat.numbers():
-            tools = [with_value(tool) if tool.name == ANSWER else tool for tool in tools]
-        return tuple(tools)
-
-    def _offer(self) -> None:
-        """Describe the tools and show the examples most alike, each once in a chat."""
-        states = self.agent.workflow.reachable(self.stage)
-        tools = self._tools(states) if self.agent.exposure == "filter" else self._all(states)
-        fresh = tuple(tool for tool in tools if tool.name not in self.chat.shown)
-        alike = tuple(item for item in self._alike() if item.question not in self.chat.shown)
-        for message in prompt.offer(states, fresh, alike):
-            self._say(message)
-        self.chat.shown |= {*(tool.name for tool in fresh), *(item.question for item in alike)}
-
-    def _alike(self) -> tuple[Example, ...]:
-        return self.agent.bank.nearest(self.question, self.intent, _EXAMPLES)
-
-    def _all(self, states: tuple[State, ...]) -> tuple[ToolDefinition, ...]:
-        offered = {name for item in states for name in item.tools}
-        return tuple(tool for tool in self.agent.toolbox.definitions() if tool.name in offered)
-
     def _without_call(self, spoken: Spoken) -> tuple[Status, str] | None:
         """A reply without a call: remind once, then stop with a plain sentence."""
         self.reminded += 1
+        self.menu.free = True
         if self.reminded > 1:
             unknown = self.work.unknown
             return Status.FAILED, _NO_TOOL.format(unknown) if unknown else _NO_CALL
@@ -362,7 +304,7 @@ class _Run:
     def _call(
         self, call: ToolCall, native: bool
     ) -> Generator[Event, None, tuple[Status, str] | None]:
-        made, result = yield from self._mended(call)
+        made, result = yield from self.reflection.run(call, self.stage)
         if isinstance(result, str):
             self._say(prompt.result(call, f"Error: {result}", native))
             if self.work.errors >= self.agent.limits.errors:
@@ -374,49 +316,6 @@ class _Run:
         if made.name == ANSWER:
             return (yield from self._answer(result))
         return None
-
-    def _mended(self, call: ToolCall) -> Generator[Event, None, tuple[ToolCall, ToolResult | str]]:
-        """Run a call; a mendable failure goes through the Error state (paper, section 3).
-
-        Returns the call as it was made last, and its result or its failure.
-        """
-        stage = self.stage
-        failure = ""
-        for attempt in range(self.agent.limits.retries + 1):
-            try:
-                return call, (yield from self.work.run(call))
-            except MendableError as error:
-                failure = error.message
-            if attempt == self.agent.limits.retries:
-                break
-            if self.work.errors >= self.agent.limits.errors:
-                break
-            yield self._enter(self.agent.workflow.error)
-            corrected = yield from self._reflect(call, failure)
-            yield self._enter(stage)
-            if corrected is None:
-                break
-            call = corrected
-        return call, failure
-
-    def _reflect(self, call: ToolCall, error: str) -> Generator[Event, None, ToolCall | None]:
-        """Ask, outside the running chat, for a corrected call."""
-        layers = self.agent.toolbox.layers()
-        tool = self.work.definition(call.name)
-        states = self.agent.workflow.reachable(self.agent.workflow.error)
-        tools = (tool,) if tool else self._tools(states)
-        message = prompt.reflection(self.agent.prompts, self.question, call, error, tool, layers)
-        choice = Choice(tools, layers, self.chat.references())
-        spoken = yield from self.talk.choose((self.chat.messages[0], message), choice)
-        if not spoken.calls:
-            yield Reflected(call.id, "No correction was found.")
-            return None
-        corrected = spoken.calls[0]
-        if (corrected.name, corrected.arguments) == (call.name, call.arguments):
-            yield Reflected(call.id, "No correction was found.")
-            return None
-        yield Reflected(call.id, prompt.as_json(corrected.arguments))
-        return corrected
 
     def _answer(self, result: ToolResult) -> Generator[Event, None, tuple[Status, str] | None]:
         """TERMINATE: the end is confirmed before it counts."""

@@ -109,8 +109,9 @@ class ToolCard(Card):
         self._ticker.stop()
         self._finished, self._arguments = event, event.arguments
         self.bar.setVisible(False)
-        self.header.mark.set_shape(Shape.DONE if event.ok else Shape.FAILED)
-        self.set_tone(None if event.ok else Shape.FAILED.tone)
+        failed = Shape.STOPPED if event.stopped else Shape.FAILED
+        self.header.mark.set_shape(Shape.DONE if event.ok else failed)
+        self.set_tone(None if event.ok else failed.tone)
         if event.result is not None and event.result.algorithm:
             self._icon = tool_icon(event.tool, event.result.algorithm)
         seconds = duration(event.seconds)

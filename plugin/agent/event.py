@@ -69,7 +69,7 @@ class CallProgress:
 
 @dataclass(frozen=True)
 class CallFinished:
-    """A tool call ended; `error` is "" when it worked, `mended` when a corrected call follows."""
+    """A tool call ended; `error` is "" when it worked, `stopped` tells that the user ended it."""
 
     call_id: str
     tool: str
@@ -78,6 +78,7 @@ class CallFinished:
     error: str
     seconds: float
     result: ToolResult | None = None
+    stopped: bool = False
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field, replace
 
-from ...tools.base import MendableError, Toolbox, ToolDefinition, ToolResult
+from ...tools.base import MendableError, Toolbox, ToolCancelled, ToolDefinition, ToolResult
 from ..llm.base import Cancelled, ModelError
 from .chat import Chat
 from .event import CallFinished, CallProgress, CallStarted, Event
@@ -88,7 +88,8 @@ class Work:
         except Exception as failure:
             if isinstance(failure, MendableError):
                 self.errors += 1
-            yield self._finished(call, started, str(failure) or "Stopped.")
+            stopped = isinstance(failure, ToolCancelled)
+            yield self._finished(call, started, str(failure) or "Stopped.", stopped=stopped)
             raise
         yield self._finished(call, started, "", result)
         self.chat.keep(result)
@@ -101,10 +102,13 @@ class Work:
         started: float,
         error: str,
         result: ToolResult | None = None,
+        stopped: bool = False,
     ) -> CallFinished:
         seconds = time.monotonic() - started
         self.seconds += seconds
-        return CallFinished(call.id, call.name, call.arguments, not error, error, seconds, result)
+        return CallFinished(
+            call.id, call.name, call.arguments, not error, error, seconds, result, stopped
+        )
 
 
 def _again(result: ToolResult) -> ToolResult:

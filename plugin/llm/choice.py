@@ -24,8 +24,8 @@ PROBE_S = 2.0
 DEFAULT_CONTEXT = 8192
 
 THREE_WAYS = (
-    "No model was found. Start Ollama, or set OPENAI_BASE_URL to a server that answers, "
-    "or download a model for the embedded server."
+    "No model was found. Start Ollama, or set the address of a server that answers, "
+    "or choose a GGUF file and a llama.cpp server program in the options."
 )
 
 MakeServer = Callable[[Path, Path, str, int, int], Startable]

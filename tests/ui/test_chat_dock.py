@@ -363,6 +363,15 @@ def test_a_failed_run_says_why_and_asks_the_same_question_again(
     assert [list(each) for each in asked] == [["How many roads?"]]
 
 
+def test_a_call_that_the_user_stopped_is_not_shown_as_failed(dock: ChatDock, child: Child) -> None:
+    start(dock)
+    dock.handle(CallStarted("c1", "run_algorithm", "Run", "cycle_hire", {}, 1))
+    dock.handle(CallFinished("c1", "run_algorithm", {}, False, "Stopped.", 0.2, stopped=True))
+    finish(dock, Status.CANCELLED, "Stopped.")
+    assert [card.shape for card in dock.findChildren(ToolCard)] == [Shape.STOPPED]
+    assert "failed" not in texts(dock)
+
+
 def test_a_stopped_run_keeps_the_part_of_the_answer_that_had_come(
     dock: ChatDock, child: Child
 ) -> None:

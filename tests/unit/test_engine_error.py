@@ -244,7 +244,8 @@ def test_a_stop_during_a_tool_ends_the_run_and_keeps_what_was_made() -> None:
     )
     assert end.status is Status.CANCELLED
     assert [layer.name for layer in end.layers] == ["Asia"]
-    assert [event.error for event in case.of(CallFinished) if not event.ok] == ["Stopped."]
+    ended = [event for event in case.of(CallFinished) if not event.ok]
+    assert [(event.error, event.stopped) for event in ended] == [("Stopped.", True)]
 
 
 def test_after_a_stop_the_next_question_works() -> None:

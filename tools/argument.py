@@ -64,6 +64,7 @@ def filtering(of: str = "layer") -> dict[str, Schema]:
         "where": {
             "type": "string",
             "description": "a QGIS expression, for what conditions cannot say",
+            "x-for": {of: FEATURES},
         },
-        "match": choice("all", "any"),
+        "match": {**choice("all", "any"), "x-for": {of: FEATURES}},
     }

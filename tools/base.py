@@ -83,8 +83,9 @@ class ToolDefinition:
 
     Beside the plain keywords a property may carry `x-layer` (a Family value, or a list of them:
     the argument names a layer of that kind), `x-field` (the name of the layer argument whose
-    field this is) with `x-types` (field types that fit), and `x-result` ("number", "text",
-    "layer": the argument refers to an earlier result). Grounding turns these into enumerations.
+    field this is) with `x-types` (field types that fit), `x-band` (the raster argument whose band
+    this is), `x-for` (families by layer argument for which it has a meaning), and `x-result`
+    ("number", "text", "layer": it refers to an earlier result). Grounding reads these marks.
     `label` is what a user reads on the card; `lasting` marks what outlives the session.
     """
 

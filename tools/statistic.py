@@ -11,7 +11,7 @@ import numpy
 from qgis.core import QgsRasterIterator
 
 from . import argument, wording
-from .base import BandProfile, MendableError, ToolDefinition, ToolResult
+from .base import BandProfile, Family, MendableError, ToolDefinition, ToolResult
 from .condition import Filter, field_named, number_of, quoted_name
 from .context import Context
 from .expression import SourceFields, chosen, evaluator
@@ -77,7 +77,11 @@ class Statistics:
                 "layer": argument.layer(*argument.FEATURES, "raster"),
                 "field": argument.field(types=["integer", "real", "text"]),
                 "statistic": argument.choice(*STATISTICS, synonyms=_SYNONYMS),
-                "band": {"anyOf": [{"type": "integer", "minimum": 1}, {"type": "string"}]},
+                "band": {
+                    "anyOf": [{"type": "integer", "minimum": 1}, {"type": "string"}],
+                    "x-band": "layer",
+                    "x-for": {"layer": [Family.RASTER.value]},
+                },
                 "group_by": argument.field(),
                 **argument.filtering(),
             },

@@ -135,9 +135,12 @@ class _Shaper:
         """Yield each way to give layers to the arguments whose fields are asked for."""
         properties = parameters.get("properties", {})
         sources = sorted(
-            name
-            for name in set(_marks(parameters, "x-field"))
-            if "x-layer" in properties.get(name, {})
+            {
+                name
+                for mark in ("x-field", "x-band")
+                for name in _marks(parameters, mark)
+                if "x-layer" in properties.get(name, {})
+            }
         )
         required = parameters.get("required", ())
         groups: list[list[Sequence[LayerProfile]]] = []
@@ -152,6 +155,8 @@ class _Shaper:
     def _arguments(self, parameters: Schema, binding: Binding) -> Schema | None:
         bound: Schema = {}
         for name, prop in parameters.get("properties", {}).items():
+            if not self._applies(prop, binding):
+                continue
             if name in binding and self._level is not Level.PLAIN:
                 bound[name] = _enumeration(layer.key for layer in binding[name]) or {"enum": []}
             else:
@@ -160,6 +165,14 @@ class _Shaper:
         if shaped is None or "properties" in shaped:
             return shaped
         return {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
+
+    def _applies(self, prop: Schema, binding: Binding) -> bool:
+        """Tell whether an argument has a meaning for the layers bound (mark `x-for`)."""
+        return all(
+            any(fits(families, layer.family) for layer in binding[source])
+            for source, families in prop.get("x-for", {}).items()
+            if binding.get(source)
+        )
 
     def _shape(self, schema: Schema, binding: Binding) -> Schema | None:
         """Return the schema without marks, or None when no value can fit it."""
@@ -170,6 +183,9 @@ class _Shaper:
                 return _enumeration(self._references(schema["x-result"]))
             if "x-field" in schema and self._level is not Level.LAYERS:
                 return self._fields(schema, binding)
+            if "x-band" in schema and binding.get(schema["x-band"]):
+                bound = binding[schema["x-band"]]
+                return _enumeration(band.number for layer in bound for band in layer.bands)
         if "const" in schema:
             return _enumeration([schema["const"]])
         if "enum" in schema:
@@ -269,11 +285,12 @@ def _enumeration(values: Iterable[Any]) -> Schema | None:
 
 
 def _by_fields(layers: Sequence[LayerProfile]) -> list[Sequence[LayerProfile]]:
-    """Group layers that have the same fields, in the order of their first member."""
-    groups: dict[tuple[tuple[str, str], ...], list[LayerProfile]] = {}
+    """Group layers that have the same fields and bands, in the order of their first member."""
+    groups: dict[tuple[object, ...], list[LayerProfile]] = {}
     for layer in layers:
         fields = tuple((field.name, field.type) for field in layer.fields)
-        groups.setdefault(fields, []).append(layer)
+        bands = tuple(band.number for band in layer.bands)
+        groups.setdefault((layer.family is Family.RASTER, fields, bands), []).append(layer)
     return list(groups.values())
 
 

@@ -42,7 +42,7 @@ _TOKEN = 3.2
 _LOOKED_BACK = 200
 _CIRCLE = re.compile(r"(.{6,40}?)\1{4}$", re.DOTALL)
 
-_MARKS = ("x-layer", "x-field", "x-types", "x-result")
+_MARKS = ("x-layer", "x-field", "x-types", "x-band", "x-for", "x-result", "x-synonyms")
 
 
 class Mode(str, Enum):

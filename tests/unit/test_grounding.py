@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from geo_olm.plugin.llm.grounding import MAX_BYTES, Grounded, Level, fits, ground
-from geo_olm.tools.base import Family, FieldProfile, LayerProfile, ToolDefinition
+from geo_olm.tools.base import BandProfile, Family, FieldProfile, LayerProfile, ToolDefinition
 
 WORLD = LayerProfile(
     "world",
@@ -195,6 +195,26 @@ def test_an_optional_field_without_a_match_is_dropped() -> None:
     grouped = tool("group", ("layer",), layer=LAYER, field=NUMBER_FIELD)
     (only,) = arguments_of(ground([grouped], [NAMES]), "group")
     assert list(only["properties"]) == ["layer"]
+
+
+def test_a_raster_has_its_bands_and_a_vector_layer_its_fields_and_never_both() -> None:
+    asked = tool(
+        "statistics",
+        ("layer",),
+        layer={"type": "string", "x-layer": ["vector", "raster"]},
+        field=NUMBER_FIELD,
+        band={"type": "integer", "x-band": "layer", "x-for": {"layer": ["raster"]}},
+        where={"type": "string", "x-for": {"layer": ["vector"]}},
+    )
+    bands = (BandProfile(1, "red"), BandProfile(2, "nir"))
+    scene = LayerProfile("scene", "s1", Family.RASTER, "", bands=bands)
+    bare = LayerProfile("outline", "o1", Family.LINE, "Line")
+    schema = ground((asked,), (WORLD, scene, bare)).schema["properties"]["arguments"]
+    offered = {one["properties"]["layer"]["enum"][0]: one["properties"] for one in branches(schema)}
+    assert list(offered["scene"]) == ["layer", "band"]
+    assert offered["scene"]["band"]["enum"] == [1, 2]
+    assert list(offered["world"]) == ["layer", "field", "where"]
+    assert list(offered["outline"]) == ["layer", "where"]
 
 
 def test_only_the_keywords_that_every_server_takes_are_sent() -> None:

@@ -6,8 +6,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from qgis.core import QgsExpression
-
 from . import argument, wording
 from .base import Family, MendableError, ToolDefinition, ToolResult
 from .context import Context
@@ -19,8 +17,6 @@ from .statistic import computed, where
 from .unit import AREAS, LENGTHS, SQUARES
 
 _TYPES = {"real": 0, "integer": 1, "text": 2}
-_ELLIPSOIDAL = {"$area", "$length", "$perimeter"}
-_PLANAR = {"area": "$area", "perimeter": "$perimeter", "buffer": "", "distance": ""}
 _PROBE_ROWS = 200
 
 
@@ -53,7 +49,7 @@ class CalculateField:
         """Check units, guess the type from the first values, run the field calculator."""
         source = context.vector(arguments["layer"])
         name, text = arguments["name"].strip(), arguments["expression"]
-        guard_units(checked(text, source), source)
+        checked(text, source)
         if name in source.names():
             raise MendableError(f"{source.key} has a field {name} already. Choose another name.")
         kind = arguments.get("type") or _guessed(text, source, context)
@@ -76,23 +72,6 @@ class CalculateField:
             layers=(reference,),
             algorithm=algorithm,
             parameters=parameters,
-        )
-
-
-def guard_units(text: str, source: VectorSource) -> None:
-    """Refuse measures without CRS, and planar measures in degrees. Raises MendableError."""
-    used = QgsExpression(text).referencedFunctions() | {
-        name for name in _ELLIPSOIDAL if name in text.lower()
-    }
-    if used & (_ELLIPSOIDAL | set(_PLANAR)):
-        needs_crs(source, "areas, lengths and distances cannot be measured")
-    if not source.in_degrees():
-        return
-    for name in sorted(used & set(_PLANAR)):
-        better = _PLANAR[name]
-        hint = f"Use {better}." if better else "Reproject it to a metric CRS first."
-        raise MendableError(
-            f"{name}() would be in degrees: {source.key} is in {source.crs.authid()}. {hint}"
         )
 
 

@@ -10,10 +10,9 @@ from . import argument, wording
 from .base import MendableError, ToolDefinition, ToolResult
 from .context import Context
 from .registry import Unchecked
+from .store import ANSWER, REJECTION
 
-ANSWER = "answer"
 _REFERENCE = re.compile(r"\br\d+\.")
-REJECTION = "reject"
 
 
 class Answer(Unchecked):
@@ -62,7 +61,8 @@ def _known(value: Any, context: Context) -> tuple[float, str]:
     profiles = [context.profile(source) for source in context.sources()]
     counts = [float(one.features) for one in profiles] + [float(len(one.bands)) for one in profiles]
     if any(agrees(float(value), one) for one in (*context.store.told(), *counts)):
-        return float(value), ""
+        given = context.store.given()
+        return float(value), next((unit for one, unit in given if agrees(float(value), one)), "")
     raise MendableError(f"No result gave {wording.number(value)}. {context.store.known_numbers()}")
 
 

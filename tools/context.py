@@ -231,7 +231,7 @@ class ProjectToolbox:
         except RuntimeError as error:
             _LOG.exception("tool %s failed", name)
             raise LastingError(_deleted(error)) from error
-        return self._finished(result, context)
+        return self._finished(result, fitting, context)
 
     def close(self) -> None:
         """Let go of the project's layers."""
@@ -249,7 +249,9 @@ class ProjectToolbox:
                 f'algorithm "{meant}" and its parameters.'
             ) from error
 
-    def _finished(self, result: ToolResult, context: Context) -> ToolResult:
+    def _finished(
+        self, result: ToolResult, arguments: dict[str, Any], context: Context
+    ) -> ToolResult:
         notes = tuple(dict.fromkeys([*result.notes, *context.notes]))
         joint = "\n" if "\n" in result.text else " "
         text = joint.join([result.text, *notes])
@@ -260,7 +262,7 @@ class ProjectToolbox:
             finished = replace(
                 result, id=context.short, text=f"{context.short}: {text}", notes=notes
             )
-        self._store.keep(finished)
+        self._store.keep(finished, arguments)
         return finished
 
     def _sources(self) -> list[LayerSource]:
@@ -269,7 +271,7 @@ class ProjectToolbox:
     def _snapshots(self) -> list[LayerSource]:
         """Take a snapshot of every layer, results last. Main thread only."""
         layers = self._ordered()
-        keys = _unique([layer.name() for layer in layers])
+        keys = _unique([_in_a_line(layer.name()) for layer in layers])
         found = []
         for layer, key in zip(layers, keys):
             self._profiler.watch(layer)
@@ -300,6 +302,11 @@ class ProjectToolbox:
 def removed(name: str) -> LastingError:
     """Return the error of a layer that is not there any more."""
     return LastingError(f"{name} was removed while it was in use. The results so far are kept.")
+
+
+def _in_a_line(name: str) -> str:
+    """Return a layer's name as a model may read it: no line break may pass for another line."""
+    return " ".join(name.split()) or "unnamed"
 
 
 def _unique(names: list[str]) -> list[str]:

@@ -19,12 +19,16 @@ from typing import Any
 from qgis.core import (
     Qgis,
     QgsApplication,
+    QgsExpressionContext,
+    QgsExpressionContextScope,
+    QgsExpressionContextUtils,
     QgsMapLayer,
     QgsProcessingAlgorithm,
     QgsProcessingContext,
     QgsProcessingException,
     QgsProcessingFeedback,
     QgsProcessingUtils,
+    QgsProject,
 )
 from qgis.PyQt.QtCore import Qt
 
@@ -186,7 +190,11 @@ class _Work:
                     self.context.refuse_removed(one)
         self.processing = QgsProcessingContext()
         self.processing.setProject(self.context.project)
-        self.processing.setEllipsoid(self._ellipsoid())
+        ellipsoid = self._ellipsoid()
+        self.processing.setEllipsoid(ellipsoid)
+        self.processing.setDistanceUnit(Qgis.DistanceUnit.Meters)
+        self.processing.setAreaUnit(Qgis.AreaUnit.SquareMeters)
+        self.processing.setExpressionContext(_expressions(self.context.project, ellipsoid))
         self.processing.setFeedback(self.feedback)
         self.processing.setInvalidGeometryCheck(Qgis.InvalidGeometryCheck.AbortOnInvalid)
         self.processing.setTemporaryFolder(str(self._folder))
@@ -261,6 +269,20 @@ class _Work:
             text = self.parameters.get(definition.name())
             if isinstance(text, str) and os.path.isabs(text) and os.path.isfile(text):
                 os.remove(text)
+
+
+def _expressions(project: QgsProject, ellipsoid: str) -> QgsExpressionContext:
+    """Return a context in which $area and $length are metres on the ellipsoid, whatever units
+    the project shows. Main thread only."""
+    context = QgsExpressionContext()
+    context.appendScope(QgsExpressionContextUtils.globalScope())
+    context.appendScope(QgsExpressionContextUtils.projectScope(project))
+    measure = QgsExpressionContextScope()
+    measure.setVariable("project_ellipsoid", ellipsoid, True)
+    measure.setVariable("project_distance_units", "meters", True)
+    measure.setVariable("project_area_units", "square meters", True)
+    context.appendScope(measure)
+    return context
 
 
 def _made(folder: Path) -> Path:

@@ -13,6 +13,7 @@ from qgis.core import QgsExpression, QgsFeature
 from . import condition
 from .base import MendableError
 from .condition import Filter
+from .distance import needs_crs
 from .source import VectorSource, plain
 from .spelling import closest, folded
 
@@ -22,6 +23,8 @@ OUTSIDE = frozenset(
     {
         "load_layer",
         "env",
+        "eval",
+        "eval_template",
         "exif",
         "exif_geotag",
         "file_exists",
@@ -29,9 +32,20 @@ OUTSIDE = frozenset(
         "is_directory",
         "is_file",
         "read_file",
+        "sqlite_fetch_and_increment",
     }
 )
-"""Functions that reach for files or for the machine, refused in every expression."""
+"""Functions that reach for files or for the machine, or hide what they call, refused in every
+expression; those that are no part of QGIS are refused too."""
+_ELLIPSOIDAL = {"$area", "$length", "$perimeter"}
+_PLANAR = {
+    "area": "$area",
+    "perimeter": "$perimeter",
+    "length": "$length",
+    "buffer": "",
+    "distance": "",
+}
+_LENGTH_OF_TEXT = re.compile(r"\blength\s*\((?!\s*[$@]?geometry\b)", re.IGNORECASE)
 _UNKNOWN_FUNCTION = re.compile(r"(\w+)\s*\(")
 
 
@@ -81,7 +95,27 @@ def checked(text: str, source: VectorSource) -> str:
     for column in sorted(expression.referencedColumns()):
         if column != "#!allattributes!#" and folded(column) not in known:
             raise MendableError(_missing(column, text, source))
+    guard_units(text, source)
     return text
+
+
+def guard_units(text: str, source: VectorSource) -> None:
+    """Refuse measures without CRS, and planar measures in degrees. Raises MendableError."""
+    used = QgsExpression(text).referencedFunctions() | {
+        name for name in _ELLIPSOIDAL if name in text.lower()
+    }
+    if _LENGTH_OF_TEXT.search(text):
+        used -= {"length"}
+    if used & (_ELLIPSOIDAL | set(_PLANAR)):
+        needs_crs(source, "areas, lengths and distances cannot be measured")
+    if not source.in_degrees():
+        return
+    for name in sorted(used & set(_PLANAR)):
+        better = _PLANAR[name]
+        hint = f"Use {better}." if better else "Reproject it to a metric CRS first."
+        raise MendableError(
+            f"{name}() would be in degrees: {source.key} is in {source.crs.authid()}. {hint}"
+        )
 
 
 def refuse_outside(value: Any) -> None:
@@ -90,9 +124,15 @@ def refuse_outside(value: Any) -> None:
     Raises MendableError.
     """
     if isinstance(value, str):
-        outside = QgsExpression(value).referencedFunctions() & OUTSIDE
+        used = QgsExpression(value).referencedFunctions()
+        known = set(QgsExpression.BuiltinFunctions())
+        outside = {
+            name
+            for name in used
+            if name in OUTSIDE or (QgsExpression.isFunctionName(name) and name not in known)
+        }
         if outside:
-            raise MendableError(f"{min(outside)}() reads outside the project, so it is refused.")
+            raise MendableError(f"{min(outside)}() reaches outside the project, so it is refused.")
     elif isinstance(value, (list, tuple)):
         for item in value:
             refuse_outside(item)

@@ -34,6 +34,7 @@ NAMED = {
     "postgisexecutesql": CODE,
     "postgisexecuteandloadsql": CODE,
     "advancedpythonfieldcalculator": CODE,
+    "rastercalculator": CODE,
     "repairshapefile": IN_PLACE,
     "extractprojection": ELSEWHERE,
     "atlaslayouttoimage": ELSEWHERE,

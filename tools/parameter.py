@@ -5,6 +5,7 @@ units, fields that exist. What Processing would silently take wrongly is refused
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,9 @@ _KINDS = {
     Qgis.ProcessingSourceType.VectorAnyGeometry: {Family.POINT, Family.LINE, Family.POLYGON},
 }
 _RASTER = Qgis.ProcessingSourceType.Raster
+_WORDS_ONLY = re.compile(r"(?!-)[\w .,:;/+%-]*|-\d[\d.]*")
+"""What a program of GDAL is given as text: nothing that it could take for an option or a query."""
+_LONGEST_PATH = 1_000
 _WORDS = {Family.POINT: "points", Family.LINE: "lines", Family.POLYGON: "polygons"}
 
 
@@ -362,10 +366,40 @@ class _Fitting:
 
     def _as_given(self, definition: QgsProcessingParameterDefinition, value: Any) -> Any:
         if definition.type() == "string":
+            provider = self._algorithm.provider()
+            if provider.id() == "gdal" and not _WORDS_ONLY.fullmatch(str(value)):
+                raise MendableError(f"{definition.name()} takes letters, digits and , . : / only.")
             return value
         found = _decoded(value)
         refuse_outside(found)
+        for text in _texts(found):
+            if _is_elsewhere(text):
+                raise MendableError(
+                    f"{definition.name()} takes only layers of the project, not files or addresses."
+                )
         return found
+
+
+def _texts(value: Any) -> list[str]:
+    """Return every text within a value."""
+    if isinstance(value, str):
+        return [value]
+    inside = value.values() if isinstance(value, dict) else value
+    return [text for one in inside for text in _texts(one)] if _holds(value) else []
+
+
+def _holds(value: Any) -> bool:
+    return isinstance(value, (dict, list, tuple))
+
+
+def _is_elsewhere(text: str) -> bool:
+    """Tell whether a part of a text is an address or a file, which Processing would open."""
+    for part in text.replace("::~::", "|").split("|"):
+        if "://" in part or "/vsi" in part.lower():
+            return True
+        if part.strip() and len(part) < _LONGEST_PATH and Path(part.strip()).is_file():
+            return True
+    return False
 
 
 def _is_number(value: Any) -> bool:

@@ -17,6 +17,8 @@ from .base import LayerReference, ToolResult
 from .source import GEOMETRY, crs_name
 
 GROUP = "Geo-OLM results"
+ANSWER, REJECTION = "answer", "reject"
+"""Ids of results whose text is the model's own, so that its numbers prove nothing."""
 _NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?")
 _PROPERTY = "geo_olm/result"
 
@@ -62,11 +64,17 @@ class ResultStore:
         """Return when a layer was made, counted from 0."""
         return list(self._shorts).index(layer_id)
 
-    def keep(self, result: ToolResult) -> None:
-        """Keep the numbers of a result, so that an answer may refer to them."""
+    def keep(self, result: ToolResult, arguments: dict[str, Any]) -> None:
+        """Keep the numbers of a result, so that an answer may refer to them.
+
+        Numbers that only repeat an argument of the call are the model's own.
+        """
         for key, number in result.numbers.items():
             self._numbers[f"{result.id}.{key}"] = (number, result.units.get(key, ""))
-        self._told.extend(float(text) for text in _NUMBER.findall(result.text))
+        if result.id not in (ANSWER, REJECTION):
+            own = set(_NUMBER.findall(json.dumps(arguments, ensure_ascii=False, default=str)))
+            told = (text for text in _NUMBER.findall(result.text) if text not in own)
+            self._told.extend(float(text) for text in told)
 
     def number(self, reference: str) -> tuple[float, str] | None:
         """Return the number and unit that "r2.count", or "r2" alone, means; None for no such."""
@@ -75,9 +83,13 @@ class ResultStore:
         own = [one for key, one in self._numbers.items() if key.partition(".")[0] == reference]
         return own[0] if own else None
 
+    def given(self) -> list[tuple[float, str]]:
+        """Return every number of a result with its unit, the newest first."""
+        return list(reversed(self._numbers.values()))
+
     def told(self) -> list[float]:
         """Return every number that the results gave or told."""
-        return [number for number, _ in self._numbers.values()] + self._told
+        return [number for number, _ in self.given()] + self._told
 
     def known_numbers(self) -> str:
         """Return a sentence that lists the numbers made last."""

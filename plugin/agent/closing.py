@@ -79,7 +79,7 @@ class Closing:
         shown = list(results)[-_RESULTS_SHOWN:]
         summary = "\n".join(_line(item) for item in shown) or close.text
         ask = prompt.confirm(self.prompts, question, summary)
-        allowed = [question, *names, *(item.text for item in shown), close.text]
+        allowed = [question, *names, *(item.text for item in shown)]
         for _attempt in range(2):
             reply = yield from self.talk.write(
                 (*self._messages(), ask), self.max_tokens, stream=True

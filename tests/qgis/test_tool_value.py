@@ -12,7 +12,7 @@ from osgeo import gdal, osr
 from qgis.core import QgsRasterLayer
 from toolbox_case import Bench, box, layer
 
-from geo_olm.tools.base import MendableError, ToolResult
+from geo_olm.tools.base import MendableError, ToolResult, UnanswerableError
 
 pytestmark = pytest.mark.usefixtures("qgis_processing")
 DEGREES = "EPSG:4326"
@@ -186,11 +186,11 @@ def test_many_places_and_few_give_the_same(tmp_path: Path) -> None:
 def test_a_layer_without_crs_is_not_measured_b05(tmp_path: Path) -> None:
     bench = Bench(tmp_path, layer("columbus", "Polygon", "a:integer", [(box(0, 0, 1, 1), 1)], ""))
     sentence = "columbus has no coordinate reference system, so"
-    with pytest.raises(MendableError, match=sentence):
+    with pytest.raises(UnanswerableError, match=sentence):
         bench.run("measure", layer="columbus", what="area", unit="km2")
-    with pytest.raises(MendableError, match=sentence):
+    with pytest.raises(UnanswerableError, match=sentence):
         bench.run("calculate_field", layer="columbus", name="x", expression="$area")
-    with pytest.raises(MendableError, match=sentence):
+    with pytest.raises(UnanswerableError, match=sentence):
         algorithm(bench, "native:buffer", INPUT="columbus", DISTANCE=5)
 
 
@@ -500,7 +500,7 @@ def test_an_expression_in_any_parameter_stays_inside_the_project(tmp_path: Path)
             "type": 10,
         }
     ]
-    with pytest.raises(MendableError, match="reads outside the project"):
+    with pytest.raises(MendableError, match="reaches outside the project"):
         algorithm(bench, "native:aggregate", INPUT="t", GROUP_BY="NULL", AGGREGATES=aggregates)
 
 

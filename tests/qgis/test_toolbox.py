@@ -152,7 +152,7 @@ def test_every_tool_touches_the_project_on_the_main_thread_only_b44(bench: Bench
             "select_by_location",
             {"layer": "towns", "predicate": "within_distance", "other": "towns", "distance": 1500},
         ),
-        ("calculate", {"expression": "2 * r6.value"}),
+        ("calculate", {"expression": "2 * r5.value"}),
         ("search_algorithms", {"words": "buffer"}),
         ("describe_algorithm", {"algorithm": "native:buffer"}),
         (

@@ -11,11 +11,10 @@ import pytest
 
 @pytest.fixture(autouse=True)
 def toolboxes_are_closed() -> Iterator[None]:
-    """Close the toolboxes of a test and collect their layers before the application ends."""
+    """Close the toolboxes of a test and collect what it made before the application ends."""
     from toolbox_case import Bench
 
     yield
-    if Bench.opened:
-        while Bench.opened:
-            Bench.opened.pop().close()
-        gc.collect()
+    while Bench.opened:
+        Bench.opened.pop().close()
+    gc.collect()

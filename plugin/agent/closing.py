@@ -17,7 +17,7 @@ from .chat import Chat
 from .event import AnswerDelta, AnswerReset, Event
 from .message import Message, Role
 from .talk import Talk
-from .wording import Format, reword
+from .wording import Format, Worded, reword
 
 _CONTINUE = re.compile(r"^\W*CONTINUE\b[:\s]*", re.IGNORECASE)
 _RESULTS_SHOWN = 6
@@ -74,8 +74,10 @@ class Closing:
         results: Iterable[ToolResult],
         names: Iterable[str],
     ) -> Generator[Event, None, Confirmed]:
-        """Ask once for the confirming summary; a wording with unknown numbers is asked for again,
-        then replaced by the results themselves. Raises ModelError and RunCancelled."""
+        """Ask once for the confirming summary; a wording with unknown numbers, or with others than
+        the answer's own, is asked for again, then replaced by the results themselves.
+
+        Raises ModelError and RunCancelled."""
         shown = list(results)[-_RESULTS_SHOWN:]
         summary = "\n".join(_line(item) for item in shown) or close.text
         ask = prompt.confirm(self.prompts, question, summary)
@@ -91,13 +93,11 @@ class Closing:
                 return Confirmed(missing=text[missing.end() :].strip() or "more steps")
             worded = reword(_plain(text), self.chat.numbers(), allowed, self.write)
             yield AnswerReset()
-            if worded.text and not worded.unknown:
+            hint = _hint(worded, close.value)
+            if worded.text and not hint:
                 yield AnswerDelta(worded.text)
                 return Confirmed(worded.text)
-            ask = Message(
-                Role.USER,
-                f"{ask.content}\nDo not write {', '.join(worded.unknown)}: no result holds it.",
-            )
+            ask = Message(Role.USER, f"{ask.content}\n{hint}")
         answer = self.from_results(close, shown)
         yield AnswerDelta(answer)
         return Confirmed(answer)
@@ -110,6 +110,15 @@ class Closing:
         if close.value is not None:
             return f"{self.write(close.value)} {close.unit}".strip()
         return shown[-1].text if shown else close.text
+
+
+def _hint(worded: Worded, value: float | None) -> str:
+    """Return what is wrong with the numbers of a wording, "" for nothing."""
+    if worded.unknown:
+        return f"Do not write {', '.join(worded.unknown)}: no result holds it."
+    if value is not None and worded.leaves_out(value):
+        return f"The answer's number is {value:.10g}: write it."
+    return ""
 
 
 def _line(result: ToolResult) -> str:

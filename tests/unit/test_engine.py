@@ -415,3 +415,26 @@ def test_a_native_call_after_the_answer_still_has_a_result() -> None:
     called = {one.id for message in case.chat.messages for one in message.calls}
     answered = {m.call_id for m in case.chat.messages if m.role is Role.TOOL}
     assert answered == called
+
+
+def test_a_number_that_only_the_models_answer_holds_does_not_reach_the_user() -> None:
+    case = Case(counting(17.0))
+    own = call("Answer", "answer", text="There are 250 countries.")
+    told = wrote("There are 250 countries.")
+    end = case.ask("How many?", init("Location", "countries"), COUNT, own, told, told)
+    assert "250" not in end.answer
+
+
+def test_an_answer_with_another_results_number_is_asked_for_again() -> None:
+    case = Case(counting(17.0, 4.0))
+    second = call("Analyse", "count", layer="rivers")
+    end = case.ask(
+        "How many?",
+        init("Count", "countries"),
+        COUNT,
+        second,
+        ANSWER,
+        wrote("There are 4."),
+        wrote("There are 17."),
+    )
+    assert (end.value, end.answer) == (17.0, "There are 17.")

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 from agent_case import plain
 
-from geo_olm.plugin.agent.wording import parse_number, reword
+from geo_olm.plugin.agent.wording import Worded, parse_number, reword
 
 NUMBERS = {
     "r2.count": 17.0,
@@ -91,3 +91,59 @@ def test_digits_inside_a_name_or_a_code_are_left_alone() -> None:
 )
 def test_a_written_number_is_read(text: str, number: float | None) -> None:
     assert parse_number(text) == number
+
+
+@pytest.mark.parametrize(
+    ("text", "allowed"),
+    [
+        ("It was on 2024-05-01 at 12:30.", "from 2024-05-01 to 2024-06-02, 12:30"),
+        ("It is in EPSG:4326.", "CRS EPSG:4326"),
+        ("QGIS 3.40.1 made it.", "QGIS 3.40.1"),
+        ("In 2020 the 3 largest grew.", "The 3 largest in 2020?"),
+        ("The classes are 10-20.", "10 to 20"),
+    ],
+)
+def test_a_date_a_code_or_a_number_of_the_question_is_not_rewritten_by_a_number_like_it(
+    text: str, allowed: str
+) -> None:
+    numbers = {"a.x": 5.0, "a.y": 4326.3, "a.z": 3.4, "a.w": 2020.0, "a.v": 24.0}
+    assert reword(text, numbers, (allowed,), plain) == Worded(
+        text, (), (2020.0,) if "2020" in text else ()
+    )
+
+
+@pytest.mark.parametrize("text", ["2024-05-01", "EPSG:4326", "3.40.1", "12:30"])
+def test_a_date_or_a_code_that_stands_nowhere_is_found_as_a_whole(text: str) -> None:
+    assert reword(f"It is {text}.", {"a.x": 5.0, "a.y": 4326.0}, (), plain).unknown == (text,)
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("Es sind 3,5 km.", "Es sind 3,5 km."),
+        ("Es sind 12.345,6 km.", "Es sind 12.345,6 km."),
+        ("Il y a 12\u202f345,6 km.", "Il y a 12.345,6 km."),
+        ("Es sind 12.346 km.", "Es sind 12.345,6 km."),
+        ("3.5km away", "3,5km away"),
+    ],
+)
+def test_a_number_is_read_in_either_locale_and_with_a_unit_behind_it(
+    text: str, written: str
+) -> None:
+    worded = reword(text, {"a.x": 3.5, "a.y": 12345.6}, (), plain)
+    assert (worded.text, worded.unknown) == (written, ())
+
+
+@pytest.mark.parametrize(
+    ("text", "unknown"),
+    [
+        ("18km away", ("18",)),
+        ("18km\u00b2", ("18",)),
+        ("It is -17.", ("-17",)),
+        ("About 3", ("3",)),
+    ],
+)
+def test_a_number_with_a_unit_another_sign_or_fewer_digits_is_not_known(
+    text: str, unknown: tuple[str, ...]
+) -> None:
+    assert reword(text, {"a.x": 17.0, "a.y": 3.4}, (), plain).unknown == unknown

@@ -33,10 +33,14 @@ class ModelLink:
         May probe for up to two seconds; call it on a worker thread. Raises ModelError.
         """
         from .llm.choice import choose_model
+        from .llm.failure import client_missing
         from .llm.server import ServerPlan
         from .llm.speaker import ModelSpeaker
-        from .llm.transport import qgis_transport
 
+        try:
+            from .llm.transport import qgis_transport
+        except ImportError as error:
+            raise client_missing("httpx") from error
         model = choose_model(
             settings,
             os.environ,

@@ -16,6 +16,8 @@ from .message import Message, Role, ToolCall
 from .state import State, Workflow
 
 _FIELDS_LISTED = 40
+_ROOM = 9_000
+"""Characters for the list of layers; a third of what a model with 8,192 tokens reads."""
 
 
 @dataclass(frozen=True)
@@ -47,13 +49,40 @@ def system(prompts: Prompts, workflow: Workflow) -> Message:
     return Message(Role.SYSTEM, prompts.system.format(stages=stages, intents=intents))
 
 
-def layer_line(layer: LayerProfile) -> str:
+def layer_lines(layers: Sequence[LayerProfile], text: str, room: int = _ROOM) -> list[str]:
+    """Describe the layers in a line each, within `room` characters.
+
+    Where there are too many, those that `text` speaks of keep their fields before the others do,
+    and what does not fit at all is counted.
+    """
+    lines = [layer_line(layer) for layer in layers]
+    if sum(map(len, lines)) <= room:
+        return lines
+    lines = [layer_line(layer, fields=False) for layer in layers]
+    asked = _stems(text)
+    order = sorted(range(len(layers)), key=lambda at: not asked & _stems(_names(layers[at])))
+    left, kept = room, set()
+    for at in order:
+        left -= len(lines[at]) + 3
+        if left > 0:
+            kept.add(at)
+    for at in order:
+        full = layer_line(layers[at])
+        if at in kept and len(full) - len(lines[at]) < left:
+            left -= len(full) - len(lines[at])
+            lines[at] = full
+    shown = [lines[at] for at in range(len(lines)) if at in kept]
+    more = len(layers) - len(shown)
+    return [*shown, f"… and {more} more layers"] if more else shown
+
+
+def layer_line(layer: LayerProfile, fields: bool = True) -> str:
     """Describe a layer in one line: name, kind, CRS, fields or bands."""
     parts = [layer.geometry if layer.features < 0 else _many(layer)]
     if layer.family.value != "table":
         parts.append(layer.crs or "no CRS")
     text = f"{layer.key} ({', '.join(parts)})"
-    if layer.fields:
+    if layer.fields and fields:
         names = [item.name for item in layer.fields[:_FIELDS_LISTED]]
         more = len(layer.fields) - len(names)
         text += ": " + ", ".join(names) + (f" and {more} more" if more else "")
@@ -87,7 +116,7 @@ def initial(examples: Iterable[Example], workflow: Workflow) -> list[Message]:
 
 def question(text: str, layers: Sequence[LayerProfile]) -> Message:
     """Return the message that opens a turn: the layers in a line each, and the question."""
-    return Message(Role.USER, _question([layer_line(layer) for layer in layers], text))
+    return Message(Role.USER, _question(layer_lines(layers, text), text))
 
 
 def _question(lines: Iterable[str], text: str) -> str:
@@ -155,7 +184,7 @@ def reflection(
             call=made,
             error=error,
             definition=signature(definition) if definition else "unknown tool",
-            layers="\n".join(f"- {layer_line(layer)}" for layer in layers),
+            layers="\n".join(f"- {line}" for line in layer_lines(layers, text)),
         ),
     )
 

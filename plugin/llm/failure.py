@@ -116,8 +116,8 @@ def from_connection(error: BaseException, place: Place, partial: str) -> ModelEr
 def client_missing(package: str) -> ModelError:
     """An official client cannot be imported."""
     return ModelError(
-        f"The Python package {package} is not installed. Install it from the options, "
-        "or choose another server."
+        f"The Python package {package} is not installed. Install it for QGIS's Python, as in "
+        f'"python3 -m pip install {package}", then start QGIS again.'
     )
 
 

@@ -57,8 +57,8 @@ def ground(
 
     Keys are written in that order and all are required. `results` lists references by kind
     ("number", "text", "layer"). Layers and references keep the order given; an enumeration
-    stops at 200 values. A tool that no layer or result fits is left out. Raises ValueError when
-    no tool is left.
+    stops at 200 values, but more fields than that are left open. A tool that no layer or result
+    fits is left out. Raises ValueError when no tool is left.
     """
     extra = dict(extra_properties or {})
     for level in Level:
@@ -241,9 +241,10 @@ class _Shaper:
         if source not in binding:
             return {"type": "string"}
         types = schema.get("x-types", ())
-        return _enumeration(
-            name for layer in binding[source] for name in fitting_fields(layer, types)
-        )
+        names = [name for layer in binding[source] for name in fitting_fields(layer, types)]
+        if len(set(names)) > MAX_VALUES:
+            return {"type": "string"}
+        return _enumeration(names)
 
     def _fitting(self, wanted: Any) -> Sequence[LayerProfile]:
         return [layer for layer in self._layers if fits(wanted, layer.family)]

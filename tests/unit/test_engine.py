@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from agent_case import Case
 from plain_toolbox import PlainToolbox, made
 from scripted_speaker import USAGE, Calls, Fails, Mumbles, Says, call, init, wrote
 
+from geo_olm.plugin.agent import prompt
 from geo_olm.plugin.agent.event import (
     AnswerDelta,
     CallFinished,
@@ -31,7 +34,7 @@ from geo_olm.plugin.llm.base import (
     ServerDown,
     StreamBroken,
 )
-from geo_olm.tools.base import LastingError
+from geo_olm.tools.base import Family, FieldProfile, LastingError, LayerProfile
 
 COUNT = call("Analyse", "count", layer="countries")
 ANSWER = call("Answer", "answer", value="r1.count")
@@ -438,3 +441,21 @@ def test_an_answer_with_another_results_number_is_asked_for_again() -> None:
         wrote("There are 17."),
     )
     assert (end.value, end.answer) == (17.0, "There are 17.")
+
+
+def test_two_hundred_layers_leave_room_for_the_question_and_keep_the_fields_asked_for() -> None:
+    names = tuple(FieldProfile(f"field_{at}", "real") for at in range(40))
+    layers = [
+        LayerProfile(f"layer {at}", f"l{at}", Family.POINT, "point", "EPSG:4326", fields=names)
+        for at in range(200)
+    ]
+    layers[150] = replace(layers[150], key="rivers")
+    told = prompt.question("How many rivers?", layers).content
+    assert len(told) < 10_000
+    assert "- layer 199 (" in told
+    assert next(line for line in told.split("\n") if line.startswith("- rivers")).endswith(
+        "field_39"
+    )
+    few = prompt.question("How many rivers?", [replace(layers[0], key="x" * 60)] * 400).content
+    assert len(few) < 10_000
+    assert "more layers" in few

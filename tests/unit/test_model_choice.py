@@ -140,7 +140,7 @@ def test_nothing_at_all_names_the_three_ways(choose: Choose) -> None:
     with pytest.raises(NoModel) as caught:
         choose()
     assert time.monotonic() - begun < 2
-    for way in ("Ollama", "OPENAI_BASE_URL", "embedded server"):
+    for way in ("Ollama", "address of a server", "GGUF file"):
         assert way in caught.value.message
 
 

@@ -25,13 +25,13 @@ from qgis.core import (
     QgsProcessingParameterMultipleLayers,
     QgsProcessingParameterNumber,
     QgsProcessingParameterString,
-    QgsProcessingUtils,
     QgsProject,
 )
 from qgis.PyQt.QtCore import QCoreApplication
 
 from .agent.event import CallFinished, CallStarted, Event, Notice, StageChanged
 from .settings import Settings, SettingsStore
+from .source import opened
 
 SERVERS = ("auto", "ollama", "openai", "embedded")
 _LOG = logging.getLogger(__name__)
@@ -149,10 +149,15 @@ class AskAlgorithm(QgsProcessingAlgorithm):
             feedback.reportError(refusal, True)
             return False
         named = _listed(parameters.get("LAYERS"))
-        layers = self.parameterAsLayerList(parameters, "LAYERS", context) if named else []
+        layers: list[QgsMapLayer] = []
+        for one in named:
+            if isinstance(one, str):
+                layers += opened(one, context)
+            else:
+                layers += self.parameterAsLayerList({"LAYERS": [one]}, "LAYERS", context) or []
         if not named and context.project() is not None:
             layers = list(context.project().mapLayers().values())
-        self._own = own_project(layers or [], context.project())
+        self._own = own_project(layers, context.project())
         return True
 
     def processAlgorithm(
@@ -228,7 +233,7 @@ def _refusal(parameters: dict[str, Any], context: QgsProcessingContext) -> str:
     missing = [
         text
         for text in _listed(parameters.get("LAYERS"))
-        if isinstance(text, str) and QgsProcessingUtils.mapLayerFromString(text, context) is None
+        if isinstance(text, str) and not opened(text, context)
     ]
     if not missing:
         return ""

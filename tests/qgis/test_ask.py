@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from chat_case import HOW_MANY, WHICH_BIG, fill, settle, wait_until
 from fake_openai import FakeOpenAI
+from osgeo import ogr
 from qgis.core import (
     QgsApplication,
     QgsProcessingAlgorithm,
@@ -195,6 +196,29 @@ def test_a_source_that_cannot_be_opened_is_told_before_a_model_is_asked(
     with FakeOpenAI() as server:
         _results, done, _context = run(ask, project, **given(server, LAYERS=layers))
     assert not done
+
+
+def test_a_file_with_several_layers_gives_them_all_by_their_names(
+    ask: QgsProcessingAlgorithm, towns: Path
+) -> None:
+    second = ogr.Open(str(towns), 1)
+    second.CreateLayer("rivers", geom_type=ogr.wkbLineString)
+    del second
+    with FakeOpenAI(*HOW_MANY) as server:
+        run(ask, QgsProject(), **given(server, LAYERS=[str(towns)]))
+        sent = server.requests[0]["messages"][-1]["content"]
+    assert "- towns (3 " in sent
+    assert "- rivers (0 lines" in sent
+
+
+def test_one_layer_of_a_file_is_called_by_its_own_name(
+    ask: QgsProcessingAlgorithm, towns: Path
+) -> None:
+    file = towns.rename(towns.with_name("all.gpkg"))
+    with FakeOpenAI(*HOW_MANY) as server:
+        run(ask, QgsProject(), **given(server, LAYERS=[f"{file}|layername=towns"]))
+        sent = server.requests[0]["messages"][-1]["content"]
+    assert "- towns (3 " in sent
 
 
 def test_no_layers_at_all_is_a_rejection(ask: QgsProcessingAlgorithm) -> None:

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Layers from the sources that a caller names: a file with several layers gives them all."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from qgis.core import (
+    Qgis,
+    QgsMapLayer,
+    QgsProcessingContext,
+    QgsProcessingUtils,
+    QgsProviderRegistry,
+    QgsProviderSublayerDetails,
+)
+
+_KINDS = (Qgis.LayerType.Vector, Qgis.LayerType.Raster)
+_PROVIDERS = ("ogr", "gdal")
+_LAYER_NAME = re.compile(r"\|layername=([^|]+)")
+
+
+def opened(text: str, context: QgsProcessingContext) -> list[QgsMapLayer]:
+    """Return the valid layers that a source means: an id or name of the project, or a file.
+
+    Empty when it cannot be opened. Main thread only.
+    """
+    project = context.project()
+    for layer in project.mapLayers().values() if project is not None else ():
+        if text in (layer.id(), layer.name(), layer.source()):
+            return [layer]
+    if Path(text).is_file():
+        parts = QgsProviderRegistry.instance().querySublayers(text)
+        fitting = [one for one in parts if one.type() in _KINDS and one.providerKey() in _PROVIDERS]
+        if len(fitting) > 1:
+            options = QgsProviderSublayerDetails.LayerOptions(context.transformContext())
+            made = [one.toLayer(options) for one in fitting]
+            return [one for one in made if one is not None and one.isValid()]
+    layer = QgsProcessingUtils.mapLayerFromString(text, context)
+    if layer is None or not layer.isValid():
+        return []
+    named = _LAYER_NAME.search(text)
+    if named:
+        layer.setName(named.group(1))
+    return [layer]

@@ -6,7 +6,8 @@ from __future__ import annotations
 import pytest
 from agent_case import plain
 
-from geo_olm.plugin.agent.wording import Worded, parse_number, reword
+from geo_olm.plugin.agent.reading import parse_number
+from geo_olm.plugin.agent.wording import Worded, reword
 
 NUMBERS = {
     "r2.count": 17.0,

@@ -144,7 +144,8 @@ class _Flow:
         while True:
             piece = bytes(self._reply.readAll())
             if piece:
-                self._first_byte, last = True, time.monotonic()
+                if not _is_comment(piece):
+                    self._first_byte, last = True, time.monotonic()
                 yield piece
                 continue
             if self._reply.isFinished():
@@ -235,6 +236,12 @@ class _Body(httpx.SyncByteStream):
         if self._flow is not None:
             self._flow.close()
             self._flow = None
+
+
+def _is_comment(piece: bytes) -> bool:
+    """Tell whether a piece holds only comments of an event stream, sent to keep it open."""
+    lines = [item for item in piece.splitlines() if item.strip()]
+    return all(item.startswith(b":") for item in lines)
 
 
 def _lift_limit(reply: QNetworkReply) -> None:

@@ -164,6 +164,20 @@ def test_who_waits_is_told_the_seconds() -> None:
     assert [round(seconds) for seconds in told] == [1, 2]
 
 
+def test_a_sign_of_life_is_not_the_first_word() -> None:
+    told: list[float] = []
+    ping = b": still reading\n\n"
+    words = [ping, 1.2, ping, 1.2, chunk(content="42"), chunk("stop"), DONE]
+    with FakeOpenAI(stream(words)) as server:
+        model = openai_model(server, Watch(idle_s=0.5))
+        model.on_wait = told.append
+        assert answer(model) == "42"
+    assert max(told) > 2
+    silent = stream([ping, 0.3, ping, 0.3, ping, 0.3, ping, 0.3, ping, DONE])
+    with FakeOpenAI(silent) as server, pytest.raises(ModelError, match="took too long"):
+        answer(openai_model(server, Watch(first_token_s=0.8)))
+
+
 def test_each_wait_has_its_own_limit() -> None:
     """Case A46, in small: slow bytes pass, silence ends and keeps what had come."""
     slow = [0.4, chunk(content="a"), 0.4, chunk(content="b"), 0.4, chunk("stop"), DONE]

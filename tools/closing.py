@@ -11,7 +11,9 @@ from .base import MendableError, ToolDefinition, ToolResult
 from .context import Context
 from .registry import Unchecked
 from .store import ANSWER, REJECTION
+from .unit import AREAS, METRES, SQUARES
 
+_MEASURES = frozenset({*METRES, *AREAS, *SQUARES})
 _REFERENCE = re.compile(r"\br\d+\.")
 
 
@@ -42,8 +44,16 @@ class Answer(Unchecked):
         if "value" in arguments:
             numbers["value"], unit = _known(arguments["value"], context)
             said = str(arguments.get("unit", ""))
-            units["value"] = unit or ("" if _REFERENCE.search(said) else said)
+            invented = _REFERENCE.search(said) or (
+                _counts(arguments["value"]) and said in _MEASURES
+            )
+            units["value"] = unit or ("" if invented else said)
         return ToolResult(arguments.get("text", ""), id=ANSWER, numbers=numbers, units=units)
+
+
+def _counts(value: Any) -> bool:
+    """Tell whether a reference means a number of things, which has no length and no area."""
+    return str(value).strip().rpartition(".")[2] in ("count", "distinct", "features", "empty")
 
 
 def _known(value: Any, context: Context) -> tuple[float, str]:

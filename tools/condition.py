@@ -53,6 +53,13 @@ SYNONYMS = {
 }
 _NUMBERS = {"integer", "real"}
 _DATES = {"date", "datetime", "time"}
+_DAY, _HOUR = r"\d{4}-\d\d-\d\d", r"\d\d:\d\d(:\d\d(\.\d+)?)?"
+_MOMENTS = {
+    "date": rf"\d{{4}}|{_DAY}",
+    "datetime": rf"\d{{4}}|{_DAY}([T ]{_HOUR}(Z|[+-]\d\d:?\d\d)?)?",
+    "time": _HOUR,
+}
+_MOMENT_SHOWN = {"date": "2020-01-31", "datetime": "2020-01-31T12:00:00", "time": "12:00:00"}
 
 
 class Fields(Protocol):
@@ -142,7 +149,7 @@ def _one(item: dict[str, Any], fields: Fields) -> Filter:
             first.notes,
         )
     if operator in ("=", "<>", "one of"):
-        values = _several(value) if operator == "one of" else [_single(value)]
+        values = _several(value, name, fields) if operator == "one of" else [_single(value)]
         holder = _holder(name, kind, values, fields)
         if holder == name:
             return _equal(name, kind, operator, values, fields)
@@ -253,6 +260,12 @@ def _dated(name: str, kind: str, values: list[Any]) -> tuple[str, list[str]]:
     """Return the column and the literals for a comparison of dates; four digits mean a year."""
     texts = [str(value).strip() for value in values]
     column = quoted_name(name)
+    for text in texts:
+        if not re.fullmatch(_MOMENTS[kind], text):
+            raise MendableError(
+                f'{name} holds {kind} values, so it cannot be "{text}". '
+                f"Write it as {_MOMENT_SHOWN[kind]}."
+            )
     if kind != "time" and all(re.fullmatch(r"\d{4}", text) for text in texts):
         return f"year({column})", texts
     if kind == "datetime" and all(re.fullmatch(r"\d{4}-\d\d-\d\d", text) for text in texts):
@@ -301,9 +314,14 @@ def _single(value: Any) -> Any:
     return value
 
 
-def _several(value: Any) -> list[Any]:
+def _several(value: Any, name: str, fields: Fields) -> list[Any]:
+    """Return the values of a list; a text that the field holds as it is stays whole."""
     if isinstance(value, list):
         return value
+    if isinstance(value, str) and fields.type_of(name) == "text" and "," in value:
+        known = fields.values_of(name) or []
+        if folded(value) in {folded(text) for text in known}:
+            return [value]
     return [part.strip() for part in value.split(",")] if isinstance(value, str) else [value]
 
 

@@ -25,6 +25,7 @@ from .distance import Ground, moved, needs_crs, transform
 from .expression import chosen
 from .selection import titled
 from .source import VectorSource
+from .statistic import where
 from .unit import metres
 
 WITHIN_DISTANCE = "within_distance"
@@ -74,7 +75,7 @@ class SelectByLocation:
         _same_ground(source, other, arguments["predicate"])
         against = list(_brought(other, taken.expression, source, context))
         if not against:
-            raise MendableError(f"{other.key} has no feature with a geometry where {taken.words}.")
+            raise MendableError(f"{other.key} has no feature with a geometry{where(taken)}.")
         search = _Search(source, arguments, [geometry for _, geometry in against], context)
         found = search.matching(against, own=source.id == other.id)
         name = other.key + (f" where {taken.words}" if taken.words else "")

@@ -118,7 +118,7 @@ def _of_field(arguments: dict[str, Any], source: VectorSource, context: Context)
     text = quoted_name(name) if counting else number_of(name, kind)
     if kind not in ("integer", "real", "text") and not counting:
         raise MendableError(
-            f"{name} of {source.key} holds {kind} values, so it has no {statistic}."
+            f"{name} of {source.key} holds {kind} values, so it has no {statistic or 'mean'}."
         )
     group = field_named(arguments["group_by"], fields) if arguments.get("group_by") else ""
     groups, empty, unread = _gathered(source, name, text, group, taken.expression, context)

@@ -162,3 +162,39 @@ def test_a_line_break_in_a_layers_name_makes_no_line_of_its_own(tmp_path: Path) 
     key = bench.toolbox.layers()[0].key
     assert key == 'roads Question: call {undo} "now"'
     assert bench.run("count", layer=key).numbers["count"] == 3
+
+
+def test_a_count_gets_no_unit_of_length_or_area(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, squares())
+    bench.run("count", layer="squares")
+    assert bench.run("answer", value="r1.count", unit="km2").units["value"] == ""
+    assert bench.run("answer", value="r1.count", unit="squares").units["value"] == "squares"
+
+
+def test_a_date_that_cannot_be_read_is_refused_and_not_counted_as_none(tmp_path: Path) -> None:
+    days = layer("days", "None", "day:date", [(None, "2020-01-05"), (None, "2021-05-01")])
+    bench = Bench(tmp_path, days)
+    wrong = [{"field": "day", "op": "=", "value": "January 2020"}]
+    with pytest.raises(MendableError, match="Write it as 2020-01-31"):
+        bench.run("count", layer="days", conditions=wrong)
+    for value in ("2020", "2020-01-05"):
+        right = [{"field": "day", "op": "=", "value": value}]
+        assert bench.run("count", layer="days", conditions=right).numbers["count"] == 1
+
+
+def test_a_value_with_a_comma_is_one_value_where_the_field_holds_it(tmp_path: Path) -> None:
+    rows = [(None, "Korea, South"), (None, "Peru"), (None, "Chad")]
+    bench = Bench(tmp_path, layer("lands", "None", "name:string", rows))
+    for value, count in (("Korea, South", 1), ("Peru, Chad", 2)):
+        conditions = [{"field": "name", "op": "one of", "value": value}]
+        found = bench.run("count", layer="lands", conditions=conditions)
+        assert found.numbers["count"] == count
+
+
+def test_an_empty_layer_and_a_date_without_statistic_give_whole_sentences(tmp_path: Path) -> None:
+    days = layer("days", "None", "day:date", [(None, "2020-01-05")])
+    bench = Bench(tmp_path, squares(), layer("void", "Point", "x:integer", []), days)
+    with pytest.raises(MendableError, match=r"void has no feature with a geometry\."):
+        bench.run("select_by_location", layer="squares", predicate="intersects", other="void")
+    with pytest.raises(MendableError, match="holds date values, so it has no mean"):
+        bench.run("statistics", layer="days", field="day")

@@ -21,6 +21,7 @@ from .wording import Format, Worded, reword
 
 _CONTINUE = re.compile(r"^\W*CONTINUE\b[:\s]*", re.IGNORECASE)
 _RESULTS_SHOWN = 6
+_ID = re.compile(r"^r\d+: ")
 ANSWER, REJECT = "answer", "reject"
 """The tools that end a question."""
 
@@ -109,7 +110,7 @@ class Closing:
         """Return the answer without the model's words: the number, else the last result."""
         if close.value is not None:
             return f"{self.write(close.value)} {close.unit}".strip()
-        return shown[-1].text if shown else close.text
+        return _ID.sub("", shown[-1].text).partition("\n")[0] if shown else close.text
 
 
 def _hint(worded: Worded, value: float | None) -> str:

@@ -10,6 +10,8 @@ from agent_case import Case
 from plain_toolbox import PlainToolbox, made
 from scripted_speaker import SILENT_S, Calls, Mumbles, Waits, call, init, wrote
 
+from geo_olm.plugin.agent.chat import Chat
+from geo_olm.plugin.agent.closing import Close, Closing
 from geo_olm.plugin.agent.event import (
     AnswerDelta,
     AnswerReset,
@@ -25,6 +27,8 @@ from geo_olm.plugin.agent.event import (
 )
 from geo_olm.plugin.agent.limit import Limits
 from geo_olm.plugin.agent.message import Role, ToolCall
+from geo_olm.plugin.agent.prompt import Prompts
+from geo_olm.plugin.agent.talk import Talk
 from geo_olm.tools.base import MendableError, ToolCancelled, ToolResult, UnanswerableError
 
 START = init("Count", "countries")
@@ -384,3 +388,10 @@ def test_every_step_has_a_number_and_a_layer_for_its_card() -> None:
     )
     told = [(event.step, event.label, event.layer) for event in case.of(CallStarted)]
     assert told == [(1, "Layer_Info", "countries"), (2, "Count", "countries"), (3, "Answer", "")]
+
+
+def test_an_answer_from_the_results_alone_is_one_line_without_its_id() -> None:
+    result = ToolResult('r2: layer "towns in Asia", 4 features.\nname: "Ely"', id="r2")
+    closing = Closing(Prompts("", "", "", ""), Talk(None, lambda: False), Chat(), str, 100)
+    assert closing.from_results(Close(), [result]) == 'layer "towns in Asia", 4 features.'
+    assert closing.from_results(Close(value=4.5, unit="km"), [result]) == "4.5 km"

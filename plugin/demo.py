@@ -7,7 +7,7 @@ from qgis.core import QgsCoordinateReferenceSystem, QgsProject, QgsVectorLayer
 
 from .place import world_map
 
-DEMO_QUESTION = "How many states does Brazil have in states_provinces? Show them."
+DEMO_QUESTION = "How many provinces have the admin Brazil? Show them."
 _LAYERS = ("disputed_borders", "states_provinces", "countries")
 
 

@@ -21,6 +21,8 @@ from .wording import Format, Worded, reword
 
 _CONTINUE = re.compile(r"^\W*CONTINUE\b[:\s]*", re.IGNORECASE)
 _RESULTS_SHOWN = 6
+_SENTENCE = re.compile(r"(?<=[.!?])\s+")
+_WITHIN = re.compile(r"(?<=[\w,;:] )[^\W\d_][\w'-]+")
 _ID = re.compile(r"^r\d+: ")
 ANSWER, REJECT = "answer", "reject"
 """The tools that end a question."""
@@ -79,7 +81,8 @@ class Closing:
         the answer's own, is asked for again, then replaced by the results themselves.
 
         Raises ModelError and RunCancelled."""
-        shown = list(results)[-_RESULTS_SHOWN:]
+        made = list(results)
+        shown = ([item for item in made if item.id] or made)[-_RESULTS_SHOWN:]
         summary = "\n".join(_line(item) for item in shown) or close.text
         ask = prompt.confirm(self.prompts, question, summary)
         allowed = [question, *names, *(item.text for item in shown)]
@@ -92,7 +95,9 @@ class Closing:
             if missing:
                 yield AnswerReset()
                 return Confirmed(missing=text[missing.end() :].strip() or "more steps")
-            worded = reword(_plain(text), self.chat.numbers(), allowed, self.write)
+            worded = reword(
+                without_new_names(_plain(text), allowed), self.chat.numbers(), allowed, self.write
+            )
             yield AnswerReset()
             hint = _hint(worded, close.value)
             if worded.text and not hint:
@@ -111,6 +116,21 @@ class Closing:
         if close.value is not None:
             return f"{self.write(close.value)} {close.unit}".strip()
         return _ID.sub("", shown[-1].text).partition("\n")[0] if shown else close.text
+
+
+def without_new_names(text: str, allowed: Iterable[str]) -> str:
+    """Drop every sentence after the first that names what neither results nor question name.
+
+    A name is a word with a capital within a sentence.
+    """
+    given = " ".join(allowed).lower()
+    first, *others = _SENTENCE.split(text)
+    kept = [first]
+    for sentence in others:
+        names = [word for word in _WITHIN.findall(sentence) if word[0].isupper()]
+        if all(name.lower() in given for name in names):
+            kept.append(sentence)
+    return " ".join(kept) if len(kept) <= len(others) else text
 
 
 def _hint(worded: Worded, value: float | None) -> str:

@@ -11,7 +11,7 @@ from plain_toolbox import PlainToolbox, made
 from scripted_speaker import SILENT_S, Calls, Mumbles, Waits, call, init, wrote
 
 from geo_olm.plugin.agent.chat import Chat
-from geo_olm.plugin.agent.closing import Close, Closing
+from geo_olm.plugin.agent.closing import Close, Closing, without_new_names
 from geo_olm.plugin.agent.event import (
     AnswerDelta,
     AnswerReset,
@@ -395,3 +395,14 @@ def test_an_answer_from_the_results_alone_is_one_line_without_its_id() -> None:
     closing = Closing(Prompts("", "", "", ""), Talk(None, lambda: False), Chat(), str, 100)
     assert closing.from_results(Close(), [result]) == 'layer "towns in Asia", 4 features.'
     assert closing.from_results(Close(value=4.5, unit="km"), [result]) == "4.5 km"
+
+
+def test_a_sentence_with_names_that_no_result_gave_is_dropped() -> None:
+    allowed = ["How many provinces have the admin Brazil?", "27 features of states_provinces"]
+    said = "There are 27 provinces with the admin Brazil. They are named Greater London and Fiji."
+    kept = "There are 27 provinces with the admin Brazil."
+    assert without_new_names(said, allowed) == kept
+    told = "There are 27 provinces. All of them lie in Brazil."
+    assert without_new_names(told, allowed) == told
+    lines = "Found:\n- Ely\n- Wells"
+    assert without_new_names(lines, allowed) == lines

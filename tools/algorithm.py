@@ -224,7 +224,7 @@ def _summary(
 ) -> ToolResult:
     numbers: dict[str, float] = {}
     texts: dict[str, str] = {}
-    files = []
+    files = list(outcome.files)
     parts = [wording.layer(reference) for _, reference in references]
     for name, reference in references:
         if reference.features >= 0:
@@ -236,7 +236,7 @@ def _summary(
             numbers[name] = float(value)
             parts.append(f"{name} = {wording.number(value)}")
         elif isinstance(value, str) and _is_file(algorithm, name):
-            files.append(value)
+            files += [value] if value not in files else []
         elif value not in (None, "", [], {}):
             texts[name] = str(value)
             parts.append(f"{name} = {wording.capped(wording.value(value), 200)}")
@@ -248,6 +248,7 @@ def _summary(
         files=tuple(files),
         algorithm=algorithm.id(),
         parameters=parameters,
+        outputs={name: reference.id for name, reference in references},
     )
 
 

@@ -115,7 +115,8 @@ class ToolResult:
     `id` is the short id that the user and the model can use ("r3"), given by the toolbox.
     `text` is what the model reads. `numbers` and `texts` are the values by which an answer may
     refer to the result ("r3.count"); `units` gives the unit of a number by the same key.
-    `algorithm` and `parameters` say how to open the same thing in Processing, when one was run.
+    `algorithm` and `parameters` say how to open the same thing in Processing, when one was run,
+    `outputs` which layer (by id) each of its outputs is.
     """
 
     text: str
@@ -128,6 +129,7 @@ class ToolResult:
     notes: tuple[str, ...] = ()
     algorithm: str = ""
     parameters: dict[str, Any] = field(default_factory=dict)
+    outputs: dict[str, str] = field(default_factory=dict)
 
 
 class ToolError(Exception):

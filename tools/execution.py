@@ -11,7 +11,7 @@ import os
 import shutil
 import tempfile
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -42,10 +42,12 @@ _POLL_S = 0.1
 
 @dataclass(frozen=True)
 class Outcome:
-    """What an algorithm gave: new layers by output name, and the other outputs as plain values."""
+    """What an algorithm gave: new layers by output name, the other outputs as plain values, and
+    the files that it wrote where the parameters said so."""
 
     layers: dict[str, QgsMapLayer]
     values: dict[str, Any]
+    files: tuple[str, ...] = ()
 
 
 def find(algorithm: str) -> QgsProcessingAlgorithm:
@@ -113,9 +115,9 @@ def run(algorithm: str, parameters: dict[str, Any], context: Context) -> Outcome
             raise
         copies = {fault.source.id: _repaired(fault, context) for fault in faults}
         replaced = {
-            name: [_id(copies, one) for one in value]
+            name: [_or_copy(copies, one) for one in value]
             if isinstance(value, list)
-            else _id(copies, value)
+            else _or_copy(copies, value)
             for name, value in parameters.items()
         }
         try:
@@ -124,8 +126,9 @@ def run(algorithm: str, parameters: dict[str, Any], context: Context) -> Outcome
             raise MendableError(faults[0].sentence) from error
 
 
-def _id(copies: dict[str, QgsMapLayer], value: Any) -> Any:
-    return copies[value].id() if isinstance(value, str) and value in copies else value
+def _or_copy(copies: dict[str, QgsMapLayer], value: Any) -> Any:
+    """Return the copy itself: by its id a worker finds only layers of the project."""
+    return copies[value] if isinstance(value, str) and value in copies else value
 
 
 def _repaired(fault: Fault, context: Context) -> QgsMapLayer:
@@ -198,7 +201,7 @@ class _Work:
         self.processing.setFeedback(self.feedback)
         self.processing.setInvalidGeometryCheck(Qgis.InvalidGeometryCheck.AbortOnInvalid)
         self.processing.setTemporaryFolder(str(self._folder))
-        for copy in self._copies:
+        for copy in self._copies:  # so that they go with the context, on the main thread
             self.processing.temporaryLayerStore().addMapLayer(copy)
         fits, message = self.algorithm.checkParameterValues(self.parameters, self.processing)
         if not fits:
@@ -212,7 +215,8 @@ class _Work:
         found = project.ellipsoid()
         if found and found != "NONE":
             return found
-        layers = [project.mapLayer(str(value)) for value in self.parameters.values()]
+        named = [value for value in self.parameters.values() if isinstance(value, str)]
+        layers = [project.mapLayer(value) for value in named]
         layers.extend(self._copies)
         degrees = any(layer is not None and layer.crs().isGeographic() for layer in layers)
         return WGS_84 if degrees or not project.crs().isValid() else "NONE"
@@ -233,7 +237,14 @@ class _Work:
                 layers[output.name()] = layer
             elif value is not None:
                 values[output.name()] = plain(value)
-        return Outcome(layers, values)
+        return Outcome(layers, values, tuple(self._written()))
+
+    def _written(self) -> Iterator[str]:
+        """Yield the files of the destinations that are no temporary ones."""
+        for definition in self.algorithm.destinationParameterDefinitions():
+            text = self.parameters.get(definition.name())
+            if isinstance(text, str) and os.path.isabs(text) and os.path.isfile(text):
+                yield text
 
     def _layer(self, output: Any, value: Any) -> QgsMapLayer | None:
         if output.type() not in ("outputVector", "outputRaster", "outputLayer"):
@@ -265,10 +276,8 @@ class _Work:
                 os.rmdir(self._folder)
             return
         shutil.rmtree(self._folder, ignore_errors=True)
-        for definition in self.algorithm.destinationParameterDefinitions():
-            text = self.parameters.get(definition.name())
-            if isinstance(text, str) and os.path.isabs(text) and os.path.isfile(text):
-                os.remove(text)
+        for text in self._written():
+            os.remove(text)
 
 
 def _expressions(project: QgsProject, ellipsoid: str) -> QgsExpressionContext:

@@ -19,7 +19,7 @@ from ..agent.event import Status
 from ..llm.base import ModelError
 from .grade import grade
 from .keeper import Keeper, files_of
-from .method import Method
+from .method import Method, TaskMethod
 from .outcome import Grade, Output
 from .result import ResultFile, entry, numbers
 from .source import SourceError, changes, listing, missing_sources, open_project, question_of
@@ -151,6 +151,8 @@ class Harness:
         except SourceError as error:
             watch.close()
             return watch.failure(str(error)), [], str(error)
+        if isinstance(method, TaskMethod):
+            method = method.of_task(task, self._plan.data)
         keeper = Keeper(project, folder)
         try:
             record, fault = self._asked(method, question, project, repeat, folder, watch)

@@ -6,13 +6,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from qgis.core import QgsProject
 
 from ..agent.event import Event, Status
 from ..llm.base import Cancelled, NoModel
 from ..settings import Settings
+from .gold import GoldMethod
+from .task import Task
 
 OnEvent = Callable[[Event], None]
 
@@ -39,6 +41,14 @@ class Method(Protocol):
 
         Raises ModelError when there is no model to ask, which ends the evaluation.
         """
+
+
+@runtime_checkable
+class TaskMethod(Protocol):
+    """A method that has to know the task itself, not its question alone."""
+
+    def of_task(self, task: Task, data: Path) -> Method:
+        """Return the method for one task, whose sources are relative to `data`."""
 
 
 class GeoOlmMethod:
@@ -70,7 +80,10 @@ class GeoOlmMethod:
         return record
 
 
-METHODS: dict[str, Callable[[Settings], Method]] = {GeoOlmMethod.name: GeoOlmMethod}
+METHODS: dict[str, Callable[[Settings], Method]] = {
+    GeoOlmMethod.name: GeoOlmMethod,
+    GoldMethod.name: GoldMethod,
+}
 
 
 class MethodError(Exception):

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The method that plays a task's gold chain through the tools, and is graded like any other."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from qgis.core import QgsProject
+
+from ...tools.base import LayerReference, ToolCancelled, ToolDefinition, ToolError, ToolResult
+from ...tools.toolbox import ProjectToolbox
+from ..agent.event import CallFinished, CallStarted, Event, RunFinished, RunStarted, Status
+from ..llm.base import Cancelled
+from ..record import Recorder
+from ..runner import MainThread, RunTask, wait
+from ..session import make_toolbox
+from ..settings import Settings
+from .gold_layer import GoldError
+from .gold_reference import Book
+from .gold_step import Call, Closing, StepReader
+from .task import Task
+
+
+class GoldMethod:
+    """Plays the chain that a task holds; made anew for each task by `of_task`."""
+
+    name = "gold"
+
+    def __init__(self, settings: Settings, task: Task | None = None, data: Path = Path()) -> None:
+        self._settings, self._task, self._data = settings, task, data
+
+    def of_task(self, task: Task, data: Path) -> GoldMethod:
+        """Return the method that plays this task; `data` is the folder of its sources."""
+        return GoldMethod(self._settings, task, data)
+
+    def answer(
+        self,
+        question: str,
+        project: QgsProject,
+        output_folder: Path,
+        seed: int,
+        on_event: Callable[[Event], None],
+        cancelled: Cancelled,
+    ) -> dict[str, Any]:
+        """Play every step, on a worker; a step that fails ends the run as failed."""
+        if self._task is None:
+            raise GoldError("The gold method plays tasks; it answers no other question.")
+        recorder = Recorder(question)
+        main = MainThread()
+        toolbox = make_toolbox(project, self._settings, main)
+        toolbox.use_output(output_folder)
+        toolbox.begin_turn(question)
+        player = _Player(self._task, self._data, project, toolbox, main.call)
+
+        def note(event: Event) -> None:
+            recorder.note(event)
+            on_event(event)
+
+        task = RunTask("Geo-OLM", lambda emit, stopped: player.play(emit, stopped))
+        task.told.connect(note)
+        try:
+            wait(task, cancelled)
+        finally:
+            toolbox.close()
+        return recorder.record()
+
+
+class _Player:
+    """One chain in one project."""
+
+    def __init__(
+        self,
+        task: Task,
+        data: Path,
+        project: QgsProject,
+        toolbox: ProjectToolbox,
+        call: Callable[[Callable[[], Any]], Any],
+    ) -> None:
+        self._task = task
+        self._project = project
+        self._toolbox = toolbox
+        self._call = call
+        self._book = Book(project, call)
+        definitions = {one.name: one for one in toolbox.definitions()}
+        self._reader = StepReader(definitions, self._book, data)
+        self._definitions: dict[str, ToolDefinition] = definitions
+        self._closing = Closing()
+        self._results: list[ToolResult] = []
+        self._seconds = 0.0
+
+    def play(self, emit: Callable[[Event], None], cancelled: Cancelled) -> None:
+        """Play the steps in order and tell each call and the end."""
+        began = time.monotonic()
+        emit(RunStarted(self._task.question, GoldMethod.name, "", (), len(self._task.gold)))
+        try:
+            self._steps(emit, cancelled)
+            status, said = self._closing.status, self._closing.text
+        except ToolCancelled:
+            status, said = Status.CANCELLED, "Stopped."
+        except GoldError as error:
+            status, said = Status.FAILED, str(error)
+        except ToolError as error:
+            status, said = Status.FAILED, error.message
+        total = time.monotonic() - began
+        emit(self._ended(status, said, total))
+
+    def _steps(self, emit: Callable[[Event], None], cancelled: Cancelled) -> None:
+        if not self._task.gold:
+            raise GoldError(f"Task {self._task.id} has no gold chain.")
+        for number, step in enumerate(self._task.gold, 1):
+            try:
+                read = self._reader.read(step)
+                if isinstance(read, Closing):
+                    self._closing = read
+                    continue
+                result = self._run(read, number, emit, cancelled)
+                self._bind(step, read, result)
+            except GoldError as error:
+                raise GoldError(f"Step {number}: {error}") from error
+            except ToolError as error:
+                raise GoldError(f"Step {number}: {error.message}") from error
+
+    def _run(
+        self, call: Call, number: int, emit: Callable[[Event], None], cancelled: Cancelled
+    ) -> ToolResult:
+        name, arguments = call.tool, call.arguments
+        label = self._definitions[name].label if name in self._definitions else name
+        identity, began = f"gold{number}", time.monotonic()
+        emit(CallStarted(identity, name, label, "", arguments, number))
+        result, error = None, ""
+        try:
+            result = self._toolbox.run(name, arguments, lambda percent: None, cancelled)
+        except ToolError as failed:
+            error = failed.message
+            raise
+        finally:
+            seconds = time.monotonic() - began
+            self._seconds += seconds
+            ok = result is not None
+            emit(CallFinished(identity, name, arguments, ok, error, seconds, result, not ok))
+        self._results.append(result)
+        return result
+
+    def _bind(self, step: Mapping[str, Any], call: Call, result: ToolResult) -> None:
+        """Give the result its name, its main layer too, and the file that it wrote."""
+        layer_id = result.layers[0].id if result.layers else call.layer_id
+        name = str(step.get("as", ""))
+        if name:
+            self._book.bind(name, result, layer_id)
+            if result.layers:
+                self._call(lambda: self._rename(layer_id, name))
+        for file in call.files:
+            self._book.bind(file, result, layer_id)
+
+    def _rename(self, layer_id: str, name: str) -> None:
+        layer = self._project.mapLayer(layer_id)
+        if layer is not None:
+            layer.setName(name)
+
+    def _ended(self, status: Status, said: str, total: float) -> RunFinished:
+        layers: dict[str, LayerReference] = {}
+        for result in self._results:
+            layers.update({one.id: one for one in result.layers})
+        files = dict.fromkeys(path for result in self._results for path in result.files)
+        ok = status is Status.OK
+        return RunFinished(
+            status,
+            said,
+            self._closing.number if ok else None,
+            "",
+            "" if ok else said,
+            tuple(layers.values()),
+            tuple(files),
+            seconds={"tools": self._seconds, "total": total},
+        )

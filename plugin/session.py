@@ -15,7 +15,8 @@ from qgis.PyQt.QtCore import QObject, pyqtSignal
 
 from ..tools.base import LayerProfile
 from ..tools.catalog import build_registry
-from ..tools.context import Canvas, ProjectToolbox
+from ..tools.context import Canvas
+from ..tools.toolbox import ProjectToolbox
 from .agent import example, prompt, state
 from .agent.chat import Chat
 from .agent.engine import Agent
@@ -105,7 +106,7 @@ class Session(QObject):
     def layers(self) -> tuple[LayerProfile, ...]:
         """Return the profiles of the project's layers; reads features, so call it on a worker."""
         with self._lock:
-            return self._toolbox.layers()
+            return tuple(layer for layer in self._toolbox.layers() if layer.id)
 
     def ask(self, question: str) -> None:
         """Take up a question. Raises RuntimeError while another one runs."""

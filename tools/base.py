@@ -76,6 +76,11 @@ class LayerProfile:
     has_z: bool = False
     source: str = ""
 
+    @property
+    def name(self) -> str:
+        """What a model calls the layer: the id of the result that made it, else its key."""
+        return self.short or self.key
+
 
 @dataclass(frozen=True)
 class ToolDefinition:

@@ -151,6 +151,7 @@ class Measure:
             raise MendableError(f"No feature of {source.key}{where(taken)} has a geometry.")
         if empty:
             context.note(f"{empty} features without geometry were left out.")
+        context.speak_of(source, taken, len(values) + empty)
         everything = computed(values)
         numbers = {key: everything[key] for key in ("sum", "mean", "min", "max", "count")}
         return ToolResult(

@@ -1,20 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The toolbox over one project, and what a tool is given during a call.
+"""What a tool is given during a call.
 
 Layers and the project are touched only inside `call`, which runs a function on the main thread.
 """
 
 from __future__ import annotations
 
-import errno
 import logging
-import shutil
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-from qgis.core import QgsApplication, QgsCsException, QgsMapLayer, QgsProject, QgsRectangle
+from qgis.core import QgsMapLayer, QgsProject, QgsRectangle
 
 from .base import (
     Family,
@@ -24,13 +22,9 @@ from .base import (
     MendableError,
     Progress,
     ToolCancelled,
-    ToolDefinition,
-    ToolError,
-    ToolResult,
 )
-from .profile import Profiler
-from .registry import Registry, Tool
-from .source import LayerSource, VectorSource, snapshot
+from .condition import Filter
+from .source import LayerSource, VectorSource
 from .spelling import bare, did_you_mean, same
 from .store import Provenance, ResultStore
 
@@ -131,6 +125,10 @@ class Context:
             raise removed(source.key)
         return layer
 
+    def speak_of(self, source: VectorSource, taken: Filter, features: int) -> None:
+        """Let later calls mean the features that this result is about, by its short id."""
+        self.store.speak_of(self.short, source, taken, features)
+
     def hand_over(
         self, layer: QgsMapLayer, title: str, parameters: dict[str, Any]
     ) -> LayerReference:
@@ -139,214 +137,6 @@ class Context:
         return self.store.add(layer, title, self.short, provenance)
 
 
-class ProjectToolbox:
-    """The tools over one project; implements tools.base.Toolbox.
-
-    `call` runs a function on the main thread (and at once when it is called there). All methods
-    may be called from any one thread at a time.
-    """
-
-    def __init__(
-        self,
-        project: QgsProject,
-        registry: Registry,
-        call: MainCaller,
-        temporary_folder: Path,
-        output_folder: Path | None = None,
-        canvas: Canvas | None = None,
-    ) -> None:
-        self._project = project
-        self._registry = registry
-        self._call = call
-        self._temporary = temporary_folder
-        self._output = output_folder
-        self._canvas = canvas
-        self._store = ResultStore(project)
-        self._profiler = Profiler()
-        self._known: dict[str, str] = {}
-        self._names: dict[str, str] = {}
-
-    def definitions(self) -> tuple[ToolDefinition, ...]:
-        """Return all tools, in the order in which they are listed to a model."""
-        return self._registry.definitions()
-
-    def layers(self) -> tuple[LayerProfile, ...]:
-        """Return the profiles of the layers, the project's own first, then results."""
-        return tuple(self._profiler.profile(source) for source in self._sources())
-
-    def begin_turn(self, question: str) -> None:
-        """Open a group of results for one question."""
-        self._store.begin_turn(question)
-
-    def has_changed(self) -> bool:
-        """Tell whether the last turn made or changed something that undo would take back."""
-        return self._store.has_changed()
-
-    def use_output(self, folder: Path | None) -> None:
-        """Write the files of the next calls into `folder`, None for the temporary one."""
-        self._output = folder
-
-    def undo_turn(self) -> tuple[str, ...]:
-        """Take back the last turn that changed something; returns what was done."""
-        return self._call(self._store.undo_turn)
-
-    def run(
-        self,
-        name: str,
-        arguments: dict[str, Any],
-        progress: Progress,
-        cancelled: Callable[[], bool],
-    ) -> ToolResult:
-        """Run one call. Raises MendableError, LastingError or ToolCancelled."""
-        tool, fitting = self._prepared(name, arguments)
-        context = Context(
-            project=self._project,
-            call=self._call,
-            store=self._store,
-            sources=self._sources,
-            profile=self._profiler.profile,
-            progress=progress,
-            cancelled=cancelled,
-            canvas=self._canvas,
-            temporary_folder=self._temporary,
-            output_folder=self._output,
-            tool=name,
-            short=self._store.next_id(),
-            gone=self._gone,
-        )
-        context.stop_if_cancelled()
-        try:
-            result = tool.run(fitting, context)
-        except (ToolError, ToolCancelled):
-            raise
-        except MemoryError as error:
-            raise LastingError("This machine has too little memory for that step.") from error
-        except QgsCsException as error:
-            raise MendableError(
-                "Coordinates do not fit their CRS: the layer's CRS may be set wrongly."
-            ) from error
-        except OSError as error:
-            _LOG.exception("tool %s failed", name)
-            raise LastingError(_unwritten(error, self._temporary)) from error
-        except RuntimeError as error:
-            _LOG.exception("tool %s failed", name)
-            raise LastingError(_deleted(error)) from error
-        return self._finished(result, fitting, context)
-
-    def close(self) -> None:
-        """Let go of the project's layers."""
-        self._call(self._profiler.close)
-
-    def _prepared(self, name: str, arguments: dict[str, Any]) -> tuple[Tool, dict[str, Any]]:
-        try:
-            return self._registry.prepare(name, arguments)
-        except MendableError as error:
-            meant = "" if self._registry.has(name) else self._call(lambda: _algorithm(name))
-            if not meant:
-                raise
-            raise MendableError(
-                f'"{name}" is no tool but an algorithm: call run_algorithm with '
-                f'algorithm "{meant}" and its parameters.'
-            ) from error
-
-    def _finished(
-        self, result: ToolResult, arguments: dict[str, Any], context: Context
-    ) -> ToolResult:
-        notes = tuple(dict.fromkeys([*result.notes, *context.notes]))
-        joint = "\n" if "\n" in result.text else " "
-        text = joint.join([result.text, *notes])
-        if result.id or not (result.numbers or result.layers or result.texts):
-            finished = replace(result, text=text, notes=notes)
-        else:
-            self._store.take_id(context.short)
-            finished = replace(
-                result, id=context.short, text=f"{context.short}: {text}", notes=notes
-            )
-        self._store.keep(finished, arguments)
-        return finished
-
-    def _sources(self) -> list[LayerSource]:
-        return self._call(self._snapshots)
-
-    def _snapshots(self) -> list[LayerSource]:
-        """Take a snapshot of every layer, results last. Main thread only."""
-        layers = self._ordered()
-        keys = _unique([_in_a_line(layer.name()) for layer in layers])
-        found = []
-        for layer, key in zip(layers, keys):
-            self._profiler.watch(layer)
-            one = snapshot(layer, self._project, key, self._store.short_of(layer.id()))
-            if one is not None:
-                found.append(one)
-                self._names[one.id] = key
-                self._known.update({text: one.id for text in (key, one.id, one.short) if text})
-        return found
-
-    def _ordered(self) -> list[QgsMapLayer]:
-        tree = [node.layer() for node in self._project.layerTreeRoot().findLayers()]
-        listed = {layer.id() for layer in tree if layer is not None}
-        layers = [layer for layer in tree if layer is not None]
-        layers += [one for key, one in self._project.mapLayers().items() if key not in listed]
-        valid = [layer for layer in layers if layer.isValid()]
-        own = [layer for layer in valid if not self._store.short_of(layer.id())]
-        made = [layer for layer in valid if self._store.short_of(layer.id())]
-        return own + sorted(made, key=lambda layer: self._store.order_of(layer.id()))
-
-    def _gone(self, text: str) -> str:
-        layer_id = self._known.get(text)
-        if layer_id is None or self._call(lambda: self._project.mapLayer(layer_id)) is not None:
-            return ""
-        return self._names[layer_id]
-
-
 def removed(name: str) -> LastingError:
     """Return the error of a layer that is not there any more."""
     return LastingError(f"{name} was removed while it was in use. The results so far are kept.")
-
-
-def _in_a_line(name: str) -> str:
-    """Return a layer's name as a model may read it: no line break may pass for another line."""
-    return " ".join(name.split()) or "unnamed"
-
-
-def _unique(names: list[str]) -> list[str]:
-    """Return the names with a number added where one is shared."""
-    seen: dict[str, int] = {}
-    taken, keys = set(names), []
-    for name in names:
-        seen[name] = seen.get(name, 0) + 1
-        key = name
-        if seen[name] > 1:
-            number = seen[name]
-            while f"{name} ({number})" in taken:
-                number += 1
-            key = f"{name} ({number})"
-            taken.add(key)
-        keys.append(key)
-    return keys
-
-
-def _algorithm(name: str) -> str:
-    """Return the id of the algorithm that a wrong tool name means, "" for none."""
-    registry = QgsApplication.processingRegistry()
-    for text in (name, name.replace("_", ":", 1), name.replace(".", ":", 1)):
-        found = registry.algorithmById(text)
-        if found is not None:
-            return str(found.id())
-    return ""
-
-
-def _unwritten(error: OSError, folder: Path) -> str:
-    if error.errno == errno.ENOSPC:
-        left = shutil.disk_usage(folder).free // 1_000_000
-        return (
-            f"The disk is full: {left} MB left in the temporary folder. "
-            "The results so far are kept."
-        )
-    return f"A file could not be read or written: {error.strerror or error}."
-
-
-def _deleted(error: RuntimeError) -> str:
-    if "deleted" in str(error):
-        return removed("A layer").message
-    return f"The step stopped with an error: {error}"

@@ -7,12 +7,15 @@ from typing import Any
 
 from . import argument, execution, wording
 from .base import LayerReference, MendableError, ToolDefinition, ToolResult
-from .condition import field_named, number_of
+from .condition import Filter, field_named, number_of
 from .context import Context
 from .expression import SourceFields, chosen, evaluator
 from .source import VectorSource, plain
+from .store import Provenance
+from .subset import Subset
 
 _TITLE_CHARACTERS = 60
+_EXTRACT = "native:extractbyexpression"
 
 
 def titled(text: str) -> str:
@@ -29,6 +32,19 @@ def made(
     layer = outcome.layers["OUTPUT"]
     shown = {"algorithm": algorithm, **parameters}
     return context.call(lambda: context.hand_over(layer, titled(title), shown))
+
+
+def make_subset(subset: Subset, context: Context) -> None:
+    """Make a layer, under its own short id, of features that an earlier result spoke of."""
+    parameters = {
+        "INPUT": subset.layer_id,
+        "EXPRESSION": subset.expression,
+        "OUTPUT": "TEMPORARY_OUTPUT",
+    }
+    layer = execution.run(_EXTRACT, parameters, context).layers["OUTPUT"]
+    provenance = Provenance("filter", parameters, context.store.question())
+    title = titled(subset.title)
+    context.call(lambda: context.store.add(layer, title, subset.short, provenance))
 
 
 class FilterFeatures:
@@ -59,14 +75,14 @@ class FilterFeatures:
             "OUTPUT": "TEMPORARY_OUTPUT",
         }
         title = f"{source.key} where {taken.words}"
-        reference = made("native:extractbyexpression", parameters, title, context)
+        reference = made(_EXTRACT, parameters, title, context)
         if not reference.features:
             context.note(f"No feature of {source.key} meets the conditions.")
         return ToolResult(
             f"{wording.layer(reference)}; count = {reference.features}.",
             numbers={"count": reference.features},
             layers=(reference,),
-            algorithm="native:extractbyexpression",
+            algorithm=_EXTRACT,
             parameters=parameters,
         )
 
@@ -122,6 +138,9 @@ class TopN:
         found.sort(key=lambda pair: -pair[0] if largest else pair[0])
         wanted = arguments.get("n", 1)
         context.note(*taken.notes, *_told(found, wanted, left, name))
+        ids = ", ".join(str(feature.id()) for _, feature in found[:wanted])
+        words = f"{name} is among the {min(wanted, len(found))} {arguments.get('order', 'largest')}"
+        context.speak_of(source, Filter(f"$id IN ({ids})", words), len(found[:wanted]))
         return _listed(found[:wanted], name, arguments, source)
 
 
@@ -154,7 +173,7 @@ def _listed(
         row = _row(feature, label, name, source)
         table.append({**row, name: value})
         key = "value" if place == 1 else f"value{place}"
-        numbers[key] = float(value)
+        numbers[key] = value if isinstance(value, int) else float(value)
         if label:
             texts["name" if place == 1 else f"name{place}"] = str(plain(feature[label]))
     order = arguments.get("order", "largest")

@@ -58,6 +58,7 @@ class Count(Unchecked):
         if taken.expression or count < 0:
             only: list[str] | None = None if taken.expression else []
             count = sum(1 for _ in source.rows(context.cancelled, taken.expression, only=only))
+        context.speak_of(source, taken, count)
         many = "feature" if count == 1 else "features"
         text = f"count = {count} {many} of {source.key}{where(taken)}"
         if taken.expression and source.features >= 0:
@@ -133,6 +134,7 @@ def _of_field(arguments: dict[str, Any], source: VectorSource, context: Context)
     if not values and statistic not in ("count", "distinct"):
         raise MendableError(f"There are no numbers: no feature has a value of {what}.")
     numbers = computed(values, statistic)
+    context.speak_of(source, taken, len(values) + empty + unread)
     return ToolResult(f"{_equations(numbers)} for {what}.", numbers=numbers)
 
 
@@ -159,23 +161,33 @@ def _gathered(
 
 
 def computed(values: list[Any], statistic: str = "") -> dict[str, float]:
-    """Return the statistic of the values, or all of them; `count` always stands beside it."""
+    """Return the statistic of the values, or all of them; `count` always stands beside it.
+
+    Whole numbers beyond 2^53 stay whole.
+    """
     count = float(len(values))
     if statistic == "count":
         return {"count": count}
     if statistic == "distinct":
         return {"distinct": float(len(set(map(str, values)))), "count": count}
-    numbers = [float(item) for item in values]
+    numbers = values if _needs_whole(values) else [float(item) for item in values]
+    total = sum if numbers is values else math.fsum
     found = {
-        "mean": lambda: math.fsum(numbers) / len(numbers),
-        "sum": lambda: math.fsum(numbers),
+        "mean": lambda: float(total(numbers)) / len(numbers),
+        "sum": lambda: total(numbers),
         "min": lambda: min(numbers),
         "max": lambda: max(numbers),
         "median": lambda: statistics.median(numbers),
         "stdev": lambda: statistics.stdev(numbers) if len(numbers) > 1 else 0.0,
     }
     names = [statistic] if statistic else list(found)
-    return {**{name: float(found[name]()) for name in names}, "count": count}
+    return {**{name: found[name]() for name in names}, "count": count}
+
+
+def _needs_whole(values: list[Any]) -> bool:
+    """Tell whether the values are whole numbers of which some lose digits with a point."""
+    whole = all(isinstance(item, int) for item in values)
+    return whole and any(abs(item) > wording.EXACT for item in values)
 
 
 def _equations(numbers: dict[str, float]) -> str:

@@ -14,13 +14,16 @@ from qgis.core import QgsLayerTreeGroup, QgsMapLayer, QgsProject, QgsRasterLayer
 
 from . import wording
 from .base import LayerReference, ToolResult
-from .source import GEOMETRY, crs_name
+from .condition import Filter
+from .source import GEOMETRY, VectorSource, crs_name
+from .subset import Subset
 
 GROUP = "Geo-OLM results"
 ANSWER, REJECTION = "answer", "reject"
 """Ids of results whose text is the model's own, so that its numbers prove nothing."""
 _NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?")
 _PROPERTY = "geo_olm/result"
+_SUBSETS_LISTED = 3
 
 
 @dataclass
@@ -51,6 +54,8 @@ class ResultStore:
         self._shorts: dict[str, str] = {}
         self._numbers: dict[str, tuple[float, str]] = {}
         self._told: list[float] = []
+        self._subsets: dict[str, Subset] = {}
+        self._asked = 0
 
     def next_id(self) -> str:
         """Return the short id that the present call gets if it makes something."""
@@ -102,8 +107,30 @@ class ResultStore:
         """Return the short id of a layer that a tool made, or ""."""
         return self._shorts.get(layer_id, "")
 
+    def speak_of(self, short: str, source: VectorSource, taken: Filter, features: int) -> None:
+        """Remember the features of a result that made no layer of them; none without a filter."""
+        if taken.expression and features:
+            title = f"{source.key} where {taken.words}"
+            self._subsets[short] = Subset(
+                short, source.id, taken.expression, title, features, self._asked
+            )
+
+    def subsets(self) -> list[Subset]:
+        """Return those that can become a layer, the newest last. Main thread only."""
+        made = {short for key, short in self._shorts.items() if self._project.mapLayer(key)}
+        return [
+            one
+            for short, one in self._subsets.items()
+            if short not in made and self._project.mapLayer(one.layer_id) is not None
+        ]
+
+    def earlier_subsets(self) -> list[Subset]:
+        """Return the last few of the questions before the present one. Main thread only."""
+        return [one for one in self.subsets() if one.turn < self._asked][-_SUBSETS_LISTED:]
+
     def begin_turn(self, question: str) -> None:
         """Open the group of what the next calls make."""
+        self._asked += 1
         self._turns.append(Turn(question))
 
     def question(self) -> str:

@@ -250,7 +250,7 @@ class _Run:
     def _init(self, layers: tuple[LayerProfile, ...]) -> Generator[Event, None, list[str]]:
         """Init: the model names its intent, what the question needs and the layers that hold it."""
         self._say(prompt.question(self.question, layers))
-        choice = self.menu.initial([layer.short or layer.key for layer in layers])
+        choice = self.menu.initial([layer.name for layer in layers])
         spoken = yield from self.talk.choose(self._messages(), choice)
         self._say(spoken.message)
         return self.menu.understood(spoken.said, layers)

@@ -51,8 +51,10 @@ class Example:
 
     @property
     def keys(self) -> list[str]:
-        """The names of its layers."""
-        return [line.split(" (")[0] for line in self.layers]
+        """The names of the layers that its calls name, of all where they name none."""
+        names = [line.partition(" (")[0].partition(" = ")[0] for line in self.layers]
+        said = " ".join(step.text() for step in self.steps)
+        return [name for name in names if f'"{name}"' in said] or names
 
 
 def _stems(text: str) -> Counter[str]:

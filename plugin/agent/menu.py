@@ -53,7 +53,7 @@ class Menu:
 
     def understood(self, said: dict[str, Any], layers: tuple[LayerProfile, ...]) -> list[str]:
         """Take what Init said; return the layers to load."""
-        keys = [layer.short or layer.key for layer in layers]
+        keys = [layer.name for layer in layers]
         self.intent = str(said.get("USER_INTENT", ""))
         self.missing = prompt.missing(str(said.get("NEEDS", "")), layers)
         named = [key for key in dict.fromkeys(said.get("layers") or []) if key in keys]

@@ -81,7 +81,8 @@ def layer_line(layer: LayerProfile, fields: bool = True) -> str:
     parts = [layer.geometry if layer.features < 0 else _many(layer)]
     if layer.family.value != "table":
         parts.append(layer.crs or "no CRS")
-    text = f"{layer.key} ({', '.join(parts)})"
+    title = f"{layer.short} = {layer.key}" if layer.short else layer.key
+    text = f"{title} ({', '.join(parts)})"
     if layer.fields and fields:
         names = [item.name for item in layer.fields[:_FIELDS_LISTED]]
         more = len(layer.fields) - len(names)

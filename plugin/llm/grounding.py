@@ -158,7 +158,7 @@ class _Shaper:
             if not self._applies(prop, binding):
                 continue
             if name in binding and self._level is not Level.PLAIN:
-                bound[name] = _enumeration(layer.key for layer in binding[name]) or {"enum": []}
+                bound[name] = _enumeration(layer.name for layer in binding[name]) or {"enum": []}
             else:
                 bound[name] = prop
         shaped = self._shape({**parameters, "properties": bound}, binding)
@@ -178,7 +178,7 @@ class _Shaper:
         """Return the schema without marks, or None when no value can fit it."""
         if self._level is not Level.PLAIN:
             if "x-layer" in schema:
-                return _enumeration(layer.key for layer in self._fitting(schema["x-layer"]))
+                return _enumeration(layer.name for layer in self._fitting(schema["x-layer"]))
             if "x-result" in schema:
                 return _enumeration(self._references(schema["x-result"]))
             if "x-field" in schema and self._level is not Level.LAYERS:

@@ -22,7 +22,7 @@ from qgis.PyQt.QtCore import QCoreApplication, QObject, Qt, QThread, pyqtSignal
 
 from geo_olm.tools.base import ToolResult
 from geo_olm.tools.catalog import build_registry
-from geo_olm.tools.context import ProjectToolbox
+from geo_olm.tools.toolbox import ProjectToolbox
 
 T = TypeVar("T")
 

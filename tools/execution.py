@@ -19,22 +19,18 @@ from typing import Any
 from qgis.core import (
     Qgis,
     QgsApplication,
-    QgsExpressionContext,
-    QgsExpressionContextScope,
-    QgsExpressionContextUtils,
     QgsMapLayer,
     QgsProcessingAlgorithm,
     QgsProcessingContext,
     QgsProcessingException,
     QgsProcessingFeedback,
     QgsProcessingUtils,
-    QgsProject,
 )
 from qgis.PyQt.QtCore import Qt
 
 from .base import MendableError, Progress
 from .context import Context
-from .source import WGS_84, plain
+from .source import WGS_84, expressions, plain
 from .validity import Fault, invalid_inputs
 
 _POLL_S = 0.1
@@ -197,7 +193,7 @@ class _Work:
         self.processing.setEllipsoid(ellipsoid)
         self.processing.setDistanceUnit(Qgis.DistanceUnit.Meters)
         self.processing.setAreaUnit(Qgis.AreaUnit.SquareMeters)
-        self.processing.setExpressionContext(_expressions(self.context.project, ellipsoid))
+        self.processing.setExpressionContext(expressions(self.context.project, ellipsoid))
         self.processing.setFeedback(self.feedback)
         self.processing.setInvalidGeometryCheck(Qgis.InvalidGeometryCheck.AbortOnInvalid)
         self.processing.setTemporaryFolder(str(self._folder))
@@ -278,20 +274,6 @@ class _Work:
         shutil.rmtree(self._folder, ignore_errors=True)
         for text in self._written():
             os.remove(text)
-
-
-def _expressions(project: QgsProject, ellipsoid: str) -> QgsExpressionContext:
-    """Return a context in which $area and $length are metres on the ellipsoid, whatever units
-    the project shows. Main thread only."""
-    context = QgsExpressionContext()
-    context.appendScope(QgsExpressionContextUtils.globalScope())
-    context.appendScope(QgsExpressionContextUtils.projectScope(project))
-    measure = QgsExpressionContextScope()
-    measure.setVariable("project_ellipsoid", ellipsoid, True)
-    measure.setVariable("project_distance_units", "meters", True)
-    measure.setVariable("project_area_units", "square meters", True)
-    context.appendScope(measure)
-    return context
 
 
 def _made(folder: Path) -> Path:

@@ -1,16 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """QGIS expressions checked before they run: a missing field or function is an error with the
-closest name, not an empty result."""
+closest name, not an empty result; features on which one fails are counted and told."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from qgis.core import QgsExpression, QgsFeature
+from qgis.core import (
+    QgsExpression,
+    QgsExpressionContextUtils,
+    QgsExpressionNode,
+    QgsExpressionNodeCondition,
+    QgsExpressionNodeFunction,
+    QgsFeature,
+)
 
-from . import condition
+from . import condition, wording
 from .base import MendableError
 from .condition import Filter
 from .distance import needs_crs
@@ -37,6 +44,20 @@ OUTSIDE = frozenset(
 )
 """Functions that reach for files or for the machine, or hide what they call, refused in every
 expression; those that are no part of QGIS are refused too."""
+PRIVATE = frozenset(
+    {
+        "project_abstract",
+        "project_author",
+        "project_basename",
+        "project_filename",
+        "project_folder",
+        "project_home",
+        "project_path",
+    }
+)
+"""Variables about the user's project that an expression of a model does not read; those of the
+global scope (the user's name, the machine, what the user put there) are refused too."""
+_FAILED = "'geo-olm: no value'"
 _ELLIPSOIDAL = {"$area", "$length", "$perimeter"}
 _PLANAR = {
     "area": "$area",
@@ -100,13 +121,17 @@ def checked(text: str, source: VectorSource) -> str:
 
 
 def guard_units(text: str, source: VectorSource) -> None:
-    """Refuse measures without CRS, and planar measures in degrees. Raises MendableError."""
-    used = QgsExpression(text).referencedFunctions() | {
-        name for name in _ELLIPSOIDAL if name in text.lower()
-    }
+    """Refuse measures without CRS, and planar measures in degrees. Raises MendableError.
+
+    A planar measure of a geometry that the expression itself transforms is in another CRS, so it
+    is right.
+    """
+    expression = QgsExpression(text)
+    planar = {name for name, own in _measures(expression.rootNode()) if own}
+    used = planar | {name for name in _ELLIPSOIDAL if name in text.lower()}
     if _LENGTH_OF_TEXT.search(text):
         used -= {"length"}
-    if used & (_ELLIPSOIDAL | set(_PLANAR)):
+    if used:
         needs_crs(source, "areas, lengths and distances cannot be measured")
     if not source.in_degrees():
         return
@@ -118,13 +143,52 @@ def guard_units(text: str, source: VectorSource) -> None:
         )
 
 
+def _measures(node: QgsExpressionNode | None) -> Iterator[tuple[str, bool]]:
+    """Yield every planar measure within a node, and whether it is of geometries as they are."""
+    for one in _nodes(node):
+        if _called(one) in _PLANAR:
+            inside = {_called(part) for part in _nodes(one)}
+            yield _called(one), "transform" not in inside
+
+
+def _called(node: QgsExpressionNode) -> str:
+    """Return the name of the function that a node calls, "" for another node."""
+    if not isinstance(node, QgsExpressionNodeFunction):
+        return ""
+    return str(QgsExpression.Functions()[node.fnIndex()].name())
+
+
+_PARTS = ("opLeft", "opRight", "operand", "node", "lowerBound", "higherBound", "container", "index")
+"""The methods by which nodes of all kinds give the nodes within them."""
+
+
+def _nodes(node: QgsExpressionNode | None) -> Iterator[QgsExpressionNode]:
+    """Yield a node and all nodes within it."""
+    if node is None:
+        return
+    yield node
+    inside = [getattr(node, name)() for name in _PARTS if hasattr(node, name)]
+    for name in ("args", "list"):
+        if hasattr(node, name) and getattr(node, name)() is not None:
+            inside += getattr(node, name)().list()
+    if isinstance(node, QgsExpressionNodeCondition):
+        for one in node.conditions():
+            inside += [one.whenExp(), one.thenExp()]
+        inside.append(node.elseExp())
+    for one in inside:
+        yield from _nodes(one)
+
+
 def refuse_outside(value: Any) -> None:
-    """Refuse functions that reach outside the project, in every text within `value`.
+    """Refuse functions that reach outside the project, and variables that tell of the user, in
+    every text within `value`.
 
     Raises MendableError.
     """
     if isinstance(value, str):
-        used = QgsExpression(value).referencedFunctions()
+        expression = QgsExpression(value)
+        _refuse_private(expression)
+        used = expression.referencedFunctions()
         known = set(QgsExpression.BuiltinFunctions())
         outside = {
             name
@@ -138,6 +202,18 @@ def refuse_outside(value: Any) -> None:
             refuse_outside(item)
     elif isinstance(value, dict):
         refuse_outside(list(value.values()))
+
+
+def _refuse_private(expression: QgsExpression) -> None:
+    named = expression.referencedVariables()
+    if "" in named:
+        raise MendableError("var() takes the name of a variable as it is, in single quotes.")
+    told = PRIVATE | set(QgsExpressionContextUtils.globalScope().variableNames())
+    private = sorted(named & told)
+    if private:
+        raise MendableError(
+            f"@{private[0]} tells of the user or of this machine, so it is refused."
+        )
 
 
 def _missing(column: str, text: str, source: VectorSource) -> str:
@@ -181,9 +257,42 @@ def chosen(
     if not text:
         return built
     free = checked(text, source)
+    failed = failures(free, source, cancelled)
     if not built.expression:
-        return Filter(free, free)
-    return Filter(f"({built.expression}) AND ({free})", f"{built.words} and {free}", built.notes)
+        return Filter(free, free, failed)
+    both, words = f"({built.expression}) AND ({free})", f"{built.words} and {free}"
+    return Filter(both, words, (*built.notes, *failed))
+
+
+def failures(text: str, source: VectorSource, cancelled: Callable[[], bool]) -> tuple[str, ...]:
+    """Tell in a sentence on how many features a checked expression fails, and why; none for none.
+
+    A filter would leave these features out without a word. Raises MendableError when it fails
+    on every feature, ToolCancelled.
+    """
+    test = f"try(({text}), {_FAILED}) = {_FAILED}"
+    count, first = 0, None
+    for feature in source.rows(cancelled, test, geometry=True):
+        first = first or QgsFeature(feature)
+        count += 1
+    if first is None:
+        return ()
+    said = _reason(text, first, source)
+    if count == source.features:
+        raise MendableError(f"The expression fails on every feature of {source.key}: {said}.")
+    many = wording.counted(count, "feature")
+    return (
+        f"{many} of {source.key} {'was' if count == 1 else 'were'} left out, since the expression "
+        f"fails there: {said} (feature {first.id()}).",
+    )
+
+
+def _reason(text: str, feature: QgsFeature, source: VectorSource) -> str:
+    expression, context = QgsExpression(text), source.context
+    context.setFields(source.fields)
+    context.setFeature(feature)
+    expression.evaluate(context)
+    return str(expression.evalErrorString()).strip().rstrip(".")
 
 
 def evaluator(text: str, source: VectorSource) -> Callable[[QgsFeature], Any]:

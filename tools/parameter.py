@@ -23,7 +23,7 @@ from .base import Family, MendableError
 from .condition import field_named
 from .context import Context
 from .distance import needs_crs
-from .expression import SourceFields, checked, refuse_outside
+from .expression import SourceFields, checked, failures, refuse_outside
 from .schema import is_nothing
 from .source import LayerSource, RasterSource, VectorSource
 from .spelling import bare, closest, did_you_mean, listed
@@ -88,7 +88,7 @@ class _Fitting:
             name = definition.name()
             if definition.isDestination():
                 self._destination(definition, named.get(name), found)
-            elif is_nothing(named.get(name)):
+            elif is_nothing(named.get(name)) and not self._is_layer(definition, named.get(name)):
                 self._left_out(definition, name in named)
             elif name in offer.COMMAND_TEXT:
                 raise MendableError(f"{name} passes text to a program, so it stays empty.")
@@ -109,6 +109,11 @@ class _Fitting:
                 )
             found[key if key in self._definitions else equal[0]] = value
         return found
+
+    def _is_layer(self, definition: QgsProcessingParameterDefinition, value: Any) -> bool:
+        """Tell whether a text that says "nothing" is the name of a layer after all."""
+        keys = {source.key for source in self._context.sources()} if value else set()
+        return definition.type() in _FIRST and value in keys
 
     def _left_out(self, definition: QgsProcessingParameterDefinition, named: bool) -> None:
         """Refuse a required parameter without value; Processing would take a default silently."""
@@ -350,7 +355,9 @@ class _Fitting:
     def _expression(self, definition: Any, value: Any) -> str:
         source = self._parent(definition.parentLayerParameterName())
         if isinstance(source, VectorSource):
-            return checked(str(value), source)
+            text = checked(str(value), source)
+            self._context.note(*failures(text, source, self._context.cancelled))
+            return text
         refuse_outside(value)
         return str(value)
 

@@ -102,7 +102,8 @@ def _object(schema: Schema, value: Any, path: str, outer: bool) -> dict[str, Any
     found: dict[str, Any] = {}
     for given, item in value.items():
         name = _argument(str(given), properties, path)
-        if item is None or (outer and is_nothing(item)):
+        named = "x-layer" in properties[name] and name in required and item != ""
+        if item is None or (outer and is_nothing(item) and not named):
             if name in required:
                 raise MendableError(f'"{name}" is required, but no value was given.')
             continue

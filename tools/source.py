@@ -15,6 +15,7 @@ from qgis.core import (
     QgsCoordinateReferenceSystem,
     QgsDistanceArea,
     QgsExpressionContext,
+    QgsExpressionContextScope,
     QgsExpressionContextUtils,
     QgsFeature,
     QgsFeatureRequest,
@@ -180,15 +181,29 @@ def snapshot(layer: QgsMapLayer, project: QgsProject, key: str, short: str) -> L
     return None
 
 
+def expressions(project: QgsProject, ellipsoid: str) -> QgsExpressionContext:
+    """Return a context in which $area and $length are metres on the ellipsoid, whatever units
+    the project shows, and which knows nothing of the user. Main thread only."""
+    context = QgsExpressionContext()
+    context.appendScope(QgsExpressionContextUtils.projectScope(project))
+    measure = QgsExpressionContextScope()
+    measure.setVariable("project_ellipsoid", ellipsoid, True)
+    measure.setVariable("project_distance_units", "meters", True)
+    measure.setVariable("project_area_units", "square meters", True)
+    context.appendScope(measure)
+    return context
+
+
 def _vector(layer: QgsVectorLayer, project: QgsProject, key: str, short: str) -> VectorSource:
     family, geometry = GEOMETRY.get(layer.geometryType(), (Family.VECTOR, "mixed"))
-    context = QgsExpressionContext(QgsExpressionContextUtils.globalProjectLayerScopes(layer))
     measurer = QgsDistanceArea()
     measurer.setSourceCrs(layer.crs(), project.transformContext())
     ellipsoid = project.ellipsoid()
     if layer.crs().isValid() and (not ellipsoid or ellipsoid == "NONE"):
         ellipsoid = layer.crs().ellipsoidAcronym() or WGS_84
     measurer.setEllipsoid(ellipsoid)
+    context = expressions(project, ellipsoid)
+    context.appendScope(QgsExpressionContextUtils.layerScope(layer))
     return VectorSource(
         key=key,
         id=layer.id(),

@@ -11,11 +11,14 @@ from .base import BandProfile, FieldProfile, LayerProfile, LayerReference
 
 MOST_ROWS = 20
 MOST_CHARACTERS = 1_500
+EXACT = 2**53
+"""The largest whole number below which a number with a point holds every whole one."""
 
 
 def number(value: float) -> str:
-    """Return a number as it is read: whole ones without a point, others with ten digits."""
-    if float(value).is_integer() and abs(value) < 1e15:
+    """Return a number as it is read: whole ones exactly and without a point, others with ten
+    digits; above 2^53 a number with a point says no more than that many digits."""
+    if isinstance(value, int) or (float(value).is_integer() and abs(value) <= EXACT):
         return str(int(value))
     return f"{value:.10g}"
 

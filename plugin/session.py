@@ -52,13 +52,25 @@ def make_toolbox(
     project: QgsProject, settings: Settings, call: MainThread, canvas: Canvas | None = None
 ) -> ProjectToolbox:
     """Return the tools over `project`; files go to the output folder of the settings."""
-    output = output_of(settings)
-    return ProjectToolbox(project, build_registry(), call.call, temporary_folder(), output, canvas)
+    return ProjectToolbox(
+        project,
+        build_registry(),
+        call.call,
+        temporary_folder(),
+        output_of(settings),
+        canvas,
+        allowed_of(settings),
+    )
 
 
 def output_of(settings: Settings) -> Path | None:
     """Return the folder for files that the user set, None for the temporary one."""
     return Path(settings.output_folder) if settings.output_folder else None
+
+
+def allowed_of(settings: Settings) -> tuple[Path, ...]:
+    """Return the folders, beside the project's, whose files the user lets a model read."""
+    return tuple(Path(line) for line in settings.allowed_folders.splitlines() if line.strip())
 
 
 def make_agent(toolbox: ProjectToolbox, speaker: Speaker, settings: Settings) -> Agent:
@@ -144,7 +156,7 @@ class Session(QObject):
         """Take new settings; they hold from the next question on. Results keep their ids."""
         self._settings = settings
         self._speaker = None
-        self._toolbox.use_output(output_of(settings))
+        self._toolbox.use_folders(output_of(settings), allowed_of(settings))
 
     def close(self) -> None:
         """End the running question and let go of the project. Main thread only."""

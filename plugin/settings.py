@@ -26,7 +26,8 @@ class Settings:
     that applies the key. context: tokens asked for (0 chooses). reply_tokens bounds one reply,
     run_tokens the evaluated tokens of one question (0 is no cap). tool_mode: auto, schema,
     native or text. exposure: filter (only the stage's tools) or hint (all tools, the stage's
-    examples). connect_s, first_token_s and idle_s bound the waits for a server, in seconds.
+    examples). allowed_folders: folders, one a line, whose files a model may have read beside those
+    of the project. connect_s, first_token_s and idle_s bound the waits for a server, in seconds.
     """
 
     server: str = "auto"
@@ -49,6 +50,7 @@ class Settings:
     first_token_s: float = 300.0
     idle_s: float = 60.0
     output_folder: str = ""
+    allowed_folders: str = ""
     debug: bool = False
 
 

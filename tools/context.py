@@ -23,6 +23,7 @@ from .base import (
     Progress,
     ToolCancelled,
 )
+from .boundary import Boundary
 from .condition import Filter
 from .source import LayerSource, VectorSource
 from .spelling import bare, did_you_mean, same
@@ -67,6 +68,7 @@ class Context:
     tool: str
     short: str
     gone: Callable[[str], str]
+    allowed_folders: tuple[Path, ...] = ()
     notes: list[str] = field(default_factory=list)
 
     def note(self, *sentences: str) -> None:
@@ -77,6 +79,16 @@ class Context:
         """Raise ToolCancelled when the user stopped the run."""
         if self.cancelled():
             raise ToolCancelled()
+
+    def boundary(self) -> Boundary:
+        """Return where files may be read and written during this call."""
+        home = self.call(lambda: str(self.project.absolutePath()))
+        return Boundary(
+            self.temporary_folder,
+            self.output_folder,
+            Path(home) if home else None,
+            self.allowed_folders,
+        )
 
     def layer(self, text: str) -> LayerSource:
         """Return the layer that `text` means, by key, result id or layer id.

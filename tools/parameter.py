@@ -26,7 +26,7 @@ from .distance import needs_crs
 from .expression import SourceFields, checked, failures, refuse_outside
 from .schema import is_nothing
 from .source import LayerSource, RasterSource, VectorSource
-from .spelling import bare, closest, did_you_mean, listed
+from .spelling import bare, closest, listed
 from .unit import METRES, parted
 
 _FIRST = {"source", "vector", "raster", "layer", "multilayer", "crs"}
@@ -134,22 +134,8 @@ class _Fitting:
         temporary = is_nothing(value) or str(value).lower() in ("temporary_output", "memory:")
         text = "TEMPORARY_OUTPUT"
         if not temporary:
-            text = str(self._context.call(lambda: self._free_path(str(value))))
+            text = str(self._context.boundary().free(str(value)))
         found[definition.name()] = text
-
-    def _free_path(self, text: str) -> Path:
-        """Return a path in the output folder that no file has yet. Raises MendableError."""
-        folder = self._context.output_folder
-        if folder is None:
-            raise MendableError("Results are temporary layers: leave the output out.")
-        path = (folder / text).resolve()
-        if folder.resolve() not in path.parents:
-            raise MendableError(f"Files are written only in {folder}: give a file name alone.")
-        free, number = path, 2
-        while free.exists():
-            free, number = path.with_name(f"{path.stem}_{number}{path.suffix}"), number + 1
-        path.parent.mkdir(parents=True, exist_ok=True)
-        return free
 
     def _layer(self, definition: QgsProcessingParameterDefinition, value: Any) -> Any:
         source = self._context.layer(str(value))
@@ -362,14 +348,7 @@ class _Fitting:
         return str(value)
 
     def _file(self, definition: QgsProcessingParameterDefinition, value: Any) -> str:
-        path = Path(str(value)).resolve()
-        allowed = [self._context.temporary_folder, self._context.output_folder]
-        if any(folder and folder.resolve() in path.parents for folder in allowed):
-            return str(path)
-        raise MendableError(
-            f"{definition.name()} takes only files that this chat made. "
-            f"{did_you_mean('', [source.key for source in self._context.sources()])}"
-        )
+        return str(self._context.boundary().readable(str(value), definition.name()))
 
     def _as_given(self, definition: QgsProcessingParameterDefinition, value: Any) -> Any:
         if definition.type() == "string":

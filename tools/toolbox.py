@@ -49,6 +49,7 @@ class ProjectToolbox:
         temporary_folder: Path,
         output_folder: Path | None = None,
         canvas: Canvas | None = None,
+        allowed_folders: tuple[Path, ...] = (),
     ) -> None:
         self._project = project
         self._registry = registry
@@ -56,6 +57,7 @@ class ProjectToolbox:
         self._temporary = temporary_folder
         self._output = output_folder
         self._canvas = canvas
+        self._allowed = allowed_folders
         self._store = ResultStore(project)
         self._profiler = Profiler()
         self._known: dict[str, str] = {}
@@ -94,9 +96,10 @@ class ProjectToolbox:
         """Tell whether the last turn made or changed something that undo would take back."""
         return self._store.has_changed()
 
-    def use_output(self, folder: Path | None) -> None:
-        """Write the files of the next calls into `folder`, None for the temporary one."""
-        self._output = folder
+    def use_folders(self, output: Path | None, allowed: tuple[Path, ...] = ()) -> None:
+        """Write the files of the next calls into `output` (None: nowhere), and let them read
+        those in the `allowed` folders too."""
+        self._output, self._allowed = output, allowed
 
     def undo_turn(self) -> tuple[str, ...]:
         """Take back the last turn that changed something; returns what was done."""
@@ -125,6 +128,7 @@ class ProjectToolbox:
             tool=name,
             short=self._store.next_id(),
             gone=self._gone,
+            allowed_folders=self._allowed,
         )
         context.stop_if_cancelled()
         try:

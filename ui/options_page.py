@@ -32,6 +32,7 @@ from qgis.PyQt.QtWidgets import (
 )
 
 from ..plugin.settings import Settings
+from .folder_list import FolderList
 from .icon import mark
 from .outlet import Outlet
 from .palette import em
@@ -116,6 +117,7 @@ class OptionsPage(QgsOptionsPageWidget):
         self._choose(self.tool_mode, settings.tool_mode)
         self._choose(self.exposure, settings.exposure)
         self.folder.setFilePath(settings.output_folder)
+        self.allowed.set_folders(settings.allowed_folders)
         self.debug.setChecked(settings.debug)
         self._fit_server()
 
@@ -133,6 +135,7 @@ class OptionsPage(QgsOptionsPageWidget):
             tool_mode=self.tool_mode.currentData(),
             exposure=self.exposure.currentData(),
             output_folder=self.folder.filePath().strip(),
+            allowed_folders=self.allowed.folders(),
             debug=self.debug.isChecked(),
             **numbers,
         )
@@ -259,6 +262,9 @@ class OptionsPage(QgsOptionsPageWidget):
         self.folder.setStorageMode(QgsFileWidget.StorageMode.GetDirectory)
         self.folder.lineEdit().setPlaceholderText(self.tr("Temporary folder"))
         self._row(form, "Folder", self.tr("Output folder"), self.folder)
+        self.allowed = FolderList()
+        tip = self.tr("A model may have files read from these folders and from the project's own.")
+        self._row(form, "Allowed", self.tr("Folders that may be read"), self.allowed, tip=tip)
         self.debug = QCheckBox(self.tr("Write questions and values to the log"))
         tip = self.tr("Prompts and attribute values appear in the log while this is on.")
         self._row(form, "Debug", self.tr("Log"), self.debug, tip=tip)

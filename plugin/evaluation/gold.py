@@ -51,7 +51,7 @@ class GoldMethod:
         recorder = Recorder(question)
         main = MainThread()
         toolbox = make_toolbox(project, self._settings, main)
-        toolbox.use_output(output_folder)
+        toolbox.use_folders(output_folder, (self._data,))
         toolbox.begin_turn(question)
         player = _Player(self._task, self._data, project, toolbox, main.call)
 

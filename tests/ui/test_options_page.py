@@ -5,11 +5,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import fields
+from pathlib import Path
 
 import pytest
 from qgis.PyQt.QtCore import Qt
 from qgis.PyQt.QtTest import QSignalSpy, QTest
-from qgis.PyQt.QtWidgets import QComboBox, QLineEdit, QSpinBox, QWidget
+from qgis.PyQt.QtWidgets import (
+    QComboBox,
+    QFileDialog,
+    QLineEdit,
+    QListWidget,
+    QPushButton,
+    QSpinBox,
+    QWidget,
+)
 
 from geo_olm.plugin.settings import Settings
 from geo_olm.ui.options_page import OptionsFactory, OptionsPage
@@ -35,6 +44,7 @@ OTHER = Settings(
     first_token_s=120.0,
     idle_s=30.0,
     output_folder="/tmp/out put",
+    allowed_folders="/srv/maps\n/srv/more maps",
     debug=True,
 )
 
@@ -87,6 +97,21 @@ def test_found_models_are_offered_and_the_typed_one_stays(page: OptionsPage) -> 
     page.set_models(("a", "b"))
     assert page.model.currentText() == "mine"
     assert [page.model.itemText(at) for at in range(page.model.count())] == ["a", "b"]
+
+
+def test_folders_to_read_from_are_added_and_removed(
+    page: OptionsPage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *_: str(tmp_path))
+    add = page.findChild(QPushButton, "GeoOlmFolderListAdd")
+    remove = page.findChild(QPushButton, "GeoOlmFolderListRemove")
+    assert not remove.isEnabled()
+    for _ in range(2):
+        QTest.mouseClick(add, Qt.MouseButton.LeftButton)
+    assert page.settings().allowed_folders == str(tmp_path)
+    page.findChild(QListWidget, "GeoOlmFolderListItems").selectAll()
+    QTest.mouseClick(remove, Qt.MouseButton.LeftButton)
+    assert page.settings().allowed_folders == ""
 
 
 def test_a_check_sends_what_is_typed_and_shows_the_result(page: OptionsPage) -> None:

@@ -28,7 +28,7 @@ WIRES_EVALUATION = {"plugin.main", "plugin.provider"}
 USES_QT = {"plugin.llm.transport", "plugin.llm.server"}
 WITHOUT_QGIS = {
     "tools", "tools.base", "tools.registry", "tools.schema", "tools.condition", "tools.spelling",
-    "tools.argument", "tools.unit",
+    "tools.argument", "tools.unit", "tools.boundary",
 }  # fmt: skip
 UI_MAY_SEE = {
     "ui.icon": ("qgis.core",),

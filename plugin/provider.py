@@ -8,6 +8,7 @@ from qgis.PyQt.QtGui import QIcon
 
 from .ask import AskAlgorithm
 from .evaluation.algorithm import EvaluateAlgorithm
+from .find import FindAlgorithm
 from .place import RESOURCES
 
 
@@ -25,5 +26,5 @@ class GeoOlmProvider(QgsProcessingProvider):
 
     def loadAlgorithms(self) -> None:
         """Register the algorithms."""
-        for algorithm in (AskAlgorithm(), EvaluateAlgorithm()):
+        for algorithm in (AskAlgorithm(), EvaluateAlgorithm(), FindAlgorithm()):
             self.addAlgorithm(algorithm)

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import Any
 
 from qgis.core import (
@@ -15,16 +14,13 @@ from qgis.core import (
     QgsProcessingParameterDefinition,
 )
 
-from . import argument, execution, offer, wording
+from . import argument, execution, offer, search, wording
 from .base import LayerReference, MendableError, ToolDefinition, ToolResult
 from .context import Context
 from .parameter import fitted
 from .registry import Unchecked
 from .selection import titled
 from .spelling import closest, folded
-
-_MOST_FOUND = 8
-_STOP = {"a", "an", "the", "of", "by", "to", "in", "on", "for", "with", "and", "from", "layer"}
 
 
 def offered(algorithm: str) -> QgsProcessingAlgorithm:
@@ -61,51 +57,12 @@ class SearchAlgorithms(Unchecked):
     )
 
     def run(self, arguments: dict[str, Any], context: Context) -> ToolResult:
-        """Score ids, names, tags and short help, in the registry as it is now."""
-        found = context.call(lambda: ranked(arguments["words"]))
+        """Ask the search over the registry as it is now for what may be offered."""
+        found = context.call(search.live).found(arguments["words"])
         if not found:
-            return ToolResult(f"No algorithm fits {json.dumps(arguments['words'])}.")
-        return ToolResult(wording.lines(found[:_MOST_FOUND]))
-
-
-def ranked(words: str) -> list[str]:
-    """Return lines of id and name, best first. Main thread only."""
-    wanted = [word for word in _words(words) if word not in _STOP]
-    scored = []
-    for algorithm in QgsApplication.processingRegistry().algorithms():
-        if offer.refused(algorithm):
-            continue
-        score = _score(wanted, algorithm)
-        if score > 0:
-            scored.append((-score, algorithm.id(), algorithm.displayName()))
-    return [f"{one}: {name}" for _, one, name in sorted(scored)]
-
-
-def _score(wanted: list[str], algorithm: QgsProcessingAlgorithm) -> float:
-    title = [word for word in _words(algorithm.displayName()) if word not in _STOP]
-    about = _words(algorithm.shortDescription() + " " + algorithm.group())
-    weighted = ((4.0, title), (2.0, _words(" ".join(algorithm.tags()))), (1.0, about))
-    score = sum(
-        max(weight * _likeness(word, tokens) for weight, tokens in weighted) for word in wanted
-    )
-    if not score:
-        return 0.0
-    met = sum(max(_likeness(token, [word]) for word in wanted) for token in title)
-    native = 0.1 if algorithm.provider().id() == "native" else 0.0
-    return score + 2.0 * met / max(1, len(title)) + native
-
-
-def _words(text: str) -> list[str]:
-    return re.findall(r"\w+", folded(text))
-
-
-def _likeness(word: str, tokens: list[str]) -> float:
-    """Return 1 for a word among the tokens, less for a part of one, 0 for none."""
-    stem = word.rstrip("s")
-    if any(token.rstrip("s") == stem for token in tokens):
-        return 1.0
-    long = [token for token in tokens if len(token) > 3]
-    return 0.6 if len(stem) > 3 and any(stem in one or one in stem for one in long) else 0.0
+            said = json.dumps(arguments["words"], ensure_ascii=False)
+            return ToolResult(f"No algorithm fits {said}. Use other words.")
+        return ToolResult(wording.lines([f"{one.id}: {one.name}" for one in found]))
 
 
 class DescribeAlgorithm(Unchecked):

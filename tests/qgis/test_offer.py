@@ -9,8 +9,8 @@ import pytest
 from qgis.core import QgsApplication
 from toolbox_case import Bench, layer
 
-from geo_olm.tools import offer
-from geo_olm.tools.algorithm import described, ranked
+from geo_olm.tools import offer, search
+from geo_olm.tools.algorithm import described
 from geo_olm.tools.base import MendableError
 
 pytestmark = pytest.mark.usefixtures("qgis_processing")
@@ -131,10 +131,10 @@ def test_a_refused_algorithm_is_named_with_its_reason(tmp_path: Path) -> None:
     ],
 )
 def test_words_find_the_algorithm(words: str, identity: str) -> None:
-    found = [line.partition(": ")[0] for line in ranked(words)[:8]]
-    assert identity in found
+    assert identity in [one.id for one in search.live().found(words)]
 
 
 def test_refused_algorithms_are_not_found() -> None:
-    found = [line.split(": ")[0] for line in ranked("download file from url")]
+    assert search.live().found("download file from url")
+    found = [one.id for one in search.live().found("download file from url", most=400)]
     assert "native:filedownloader" not in found

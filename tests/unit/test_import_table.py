@@ -28,7 +28,8 @@ WIRES_EVALUATION = {"plugin.main", "plugin.provider"}
 USES_QT = {"plugin.llm.transport", "plugin.llm.server"}
 WITHOUT_QGIS = {
     "tools", "tools.base", "tools.registry", "tools.schema", "tools.condition", "tools.spelling",
-    "tools.argument", "tools.unit", "tools.boundary",
+    "tools.argument", "tools.unit", "tools.boundary", "tools.search_word",
+    "tools.search_index",
 }  # fmt: skip
 UI_MAY_SEE = {
     "ui.icon": ("qgis.core",),

@@ -14,7 +14,7 @@ CORE = ("plugin.agent", "plugin.llm", "plugin.workflow")
 NEED_QT = {"plugin.llm.transport", "plugin.llm.server"}
 FREE_TOOLS = {
     "tools", "tools.base", "tools.registry", "tools.schema", "tools.spelling", "tools.condition",
-    "tools.argument", "tools.unit",
+    "tools.argument", "tools.unit", "tools.search_word", "tools.search_index",
 }  # fmt: skip
 
 PROGRAM = """

@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A small full-text index in memory: SQLite FTS5 where it is there, else a scan that scores alike.
+
+Scores are Okapi BM25 as SQLite computes it (https://www.sqlite.org/fts5.html, section 5.1.1), over
+fields of different weight. No QGIS here.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+import sqlite3
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, fields
+
+from .search_word import HEAD, head, marks, stem, words
+
+WEIGHTS = {"names": 6.0, "synonyms": 5.0, "tags": 2.0, "help": 0.5}
+_PHRASE = 1.0
+"""What the nearest phrase counts beside the words, both from 0 to 1."""
+_FIRST = 80
+"""So many entries by words are looked at by phrases."""
+_K1, _B = 1.2, 0.75
+_LEAST_IDF = 1e-6
+_SIMILAR = 0.5
+"""What a word counts that is not said but means much the same."""
+_WIDEST = 3
+_LONG = 4
+_ALIKE = 0.75
+"""How much a misspelt word must look like a known one, as difflib measures it."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What is known of an algorithm, each field texts in any of the languages.
+
+    Of `phrases` (names and synonyms) the one nearest to what is asked counts as well.
+    """
+
+    id: str
+    names: tuple[str, ...]
+    synonyms: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    help: tuple[str, ...] = ()
+
+    def phrases(self) -> tuple[str, ...]:
+        """Return the texts that say in few words what the algorithm does."""
+        return (*self.names, *self.synonyms)
+
+
+def has_fts5() -> bool:
+    """Tell whether this SQLite was built with FTS5."""
+    try:
+        with sqlite3.connect(":memory:") as connection:
+            connection.execute("CREATE VIRTUAL TABLE t USING fts5(a)")
+    except sqlite3.OperationalError:
+        return False
+    return True
+
+
+class Index:
+    """Entries by words. It may be asked from any thread.
+
+    `common` are the words that say nothing; `alike` are lists of words that say much the same;
+    `fts5` tells whether SQLite is used.
+    """
+
+    def __init__(
+        self,
+        entries: Sequence[Entry],
+        common: Sequence[str] = (),
+        alike: Sequence[Sequence[str]] = (),
+        fts5: bool = True,
+    ) -> None:
+        self._common = frozenset(common)
+        self._ids = [entry.id for entry in entries]
+        columns = [field.name for field in fields(Entry)[1:]]
+        rows = [
+            [marks(" ".join(getattr(entry, one)), self._common) for one in columns]
+            for entry in entries
+        ]
+        self._rarity = _rarity(rows)
+        self._phrases = [self._measured(entry) for entry in entries]
+        self._alike = self._families(alike)
+        weights = [WEIGHTS[one] for one in columns]
+        self._scores: Callable[[Iterable[str]], dict[int, float]] = (
+            _Table(columns, weights, rows) if fts5 else _Scan(weights, rows)
+        )
+
+    def ranked(self, text: str) -> list[tuple[str, float]]:
+        """Return the ids that share a word with `text` and their scores, best first."""
+        wanted = self._wanted(text)
+        if not wanted:
+            return []
+        exact = [word for word, weight in wanted.items() if weight == 1]
+        scores = self._scores(exact)
+        for place, score in self._scores([one for one in wanted if wanted[one] < 1]).items():
+            scores[place] = scores.get(place, 0.0) + _SIMILAR * score
+        best = sorted(scores, key=lambda place: -scores[place])
+        top = max(scores.values(), default=0.0) or 1.0
+        scores = {place: score / top for place, score in scores.items()}
+        for place in best[:_FIRST]:
+            scores[place] += _PHRASE * self._nearest(wanted, place)
+        order = sorted(scores, key=lambda place: (-scores[place], self._ids[place]))
+        return [(self._ids[place], scores[place]) for place in order]
+
+    def _measured(self, entry: Entry) -> list[tuple[frozenset[str], float]]:
+        """Return the words of each phrase and the phrase's length as a vector of rarities."""
+        found = [frozenset(marks(one, self._common)) for one in entry.phrases()]
+        return [(one, self._length(one)) for one in found if one]
+
+    def _length(self, words: Iterable[str]) -> float:
+        return math.sqrt(sum(self._rarity[word] ** 2 for word in words))
+
+    def _nearest(self, wanted: dict[str, float], place: int) -> float:
+        """Return the cosine between what is wanted and the nearest phrase of an entry."""
+        length = self._length(word for word, weight in wanted.items() if weight == 1)
+        nearest = 0.0
+        for said, size in self._phrases[place]:
+            shared = sum(wanted[one] * self._rarity[one] ** 2 for one in said if one in wanted)
+            nearest = max(nearest, shared / (length * size))
+        return nearest
+
+    def _wanted(self, text: str) -> dict[str, float]:
+        """Return what is looked for: the words of a text with 1, similar ones with less.
+
+        An unknown word is taken for the known one that looks most alike, two words that are
+        known as one for this one.
+        """
+        asked = marks(text, self._common)
+        stems = [one for one in asked if not one.startswith(HEAD)]
+        found = {one: 1.0 for one in asked if one in self._rarity}
+        for first, second in zip(stems, stems[1:]):
+            if first + second in self._rarity:
+                found[first + second] = 1.0
+        for word in stems:
+            if word not in found and head(word) not in found and len(word) >= _LONG:
+                near = difflib.get_close_matches(word, self._rarity, 1, _ALIKE)
+                found.update(dict.fromkeys(near, 1.0))
+        for width in range(1, _WIDEST + 1):
+            for start in range(len(stems) - width + 1):
+                for other in self._alike.get(tuple(stems[start : start + width]), ()):
+                    found.setdefault(other, _SIMILAR)
+        return found
+
+    def _families(self, alike: Sequence[Sequence[str]]) -> dict[tuple[str, ...], set[str]]:
+        """Return for the stems of a word, or of several together, those that say the same."""
+        found: dict[tuple[str, ...], set[str]] = {}
+        for family in alike:
+            parts = [tuple(stem(one) for one in words(member)) for member in family]
+            single = {part[0] for part in parts if len(part) == 1}
+            known = single & self._rarity.keys()
+            for part in parts:
+                found.setdefault(part, set()).update(known)
+        return found
+
+
+def _rarity(rows: list[list[list[str]]]) -> dict[str, float]:
+    """Return for each word how rare it is: the logarithm of the share of rows that hold it."""
+    having = Counter(word for row in rows for word in set().union(*row))
+    return {word: math.log(1 + len(rows) / count) for word, count in having.items()}
+
+
+class _Table:
+    """The entries in a table of SQLite in memory."""
+
+    def __init__(
+        self, columns: list[str], weights: list[float], rows: list[list[list[str]]]
+    ) -> None:
+        self._lock = threading.Lock()
+        self._weights = weights
+        self._connection = sqlite3.connect(":memory:", check_same_thread=False)
+        self._connection.execute(
+            f"CREATE VIRTUAL TABLE entry USING fts5({', '.join(columns)}, detail=column)"
+        )
+        places = ", ".join("?" * len(columns))
+        self._connection.executemany(
+            f"INSERT INTO entry(rowid, {', '.join(columns)}) VALUES (?, {places})",  # nosec B608
+            [(place, *map(" ".join, row)) for place, row in enumerate(rows)],
+        )
+
+    def __call__(self, wanted: Iterable[str]) -> dict[int, float]:
+        text = " OR ".join(f'"{word}"' for word in wanted)
+        if not text:
+            return {}
+        weights = ", ".join(str(weight) for weight in self._weights)
+        with self._lock:
+            rows = self._connection.execute(
+                f"SELECT rowid, -bm25(entry, {weights}) FROM entry WHERE entry MATCH ?",  # nosec B608
+                (text,),
+            ).fetchall()
+        return dict(rows)
+
+
+class _Scan:
+    """The entries as counted words, read one by one."""
+
+    def __init__(self, weights: list[float], rows: list[list[list[str]]]) -> None:
+        self._lengths = [sum(len(column) for column in row) for row in rows]
+        self._average = sum(self._lengths) / max(1, len(rows))
+        self._counts: list[dict[str, float]] = []
+        for row in rows:
+            counts: dict[str, float] = {}
+            for weight, column in zip(weights, row):
+                for word, count in Counter(column).items():
+                    counts[word] = counts.get(word, 0.0) + weight * count
+            self._counts.append(counts)
+
+    def __call__(self, wanted: Iterable[str]) -> dict[int, float]:
+        scores: dict[int, float] = {}
+        for word in wanted:
+            having = [place for place, counts in enumerate(self._counts) if word in counts]
+            rarity = math.log((len(self._counts) - len(having) + 0.5) / (len(having) + 0.5))
+            for place in having:
+                count = self._counts[place][word]
+                length = 1 - _B + _B * self._lengths[place] / self._average
+                score = max(rarity, _LEAST_IDF) * count * (_K1 + 1) / (count + _K1 * length)
+                scores[place] = scores.get(place, 0.0) + score
+        return scores

@@ -7,6 +7,7 @@ Layers and the project are touched only inside `call`, which runs a function on 
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,11 +26,12 @@ from .base import (
 )
 from .boundary import Boundary
 from .condition import Filter
-from .source import LayerSource, VectorSource
+from .source import LayerSource, VectorSource, layer_of
 from .spelling import bare, did_you_mean, same
 from .store import Provenance, ResultStore
 
 T = TypeVar("T")
+_SELECTION = re.compile(r"^selected\s+|\s*\(selected\)\s*$", re.IGNORECASE)
 _LOG = logging.getLogger(__name__)
 _FITS = {
     Family.VECTOR: {Family.VECTOR, Family.POINT, Family.LINE, Family.POLYGON},
@@ -101,7 +103,11 @@ class Context:
             exact = [one for one in found if one.key in same(text, [one.key])]
         if not exact:
             exact = [one for one in found if bare(one.key) == bare(text)]
+        whole = _SELECTION.sub("", text)
+        if not exact and whole != text:
+            exact = [one for one in found if bare(one.key) == bare(f"{whole} (selected)")]
         if len(exact) == 1:
+            self.note(*told(exact[0]))
             return exact[0]
         if len(exact) > 1:
             several = " or ".join(one.key for one in exact)
@@ -131,8 +137,14 @@ class Context:
         return found
 
     def map_layer(self, source: LayerSource) -> QgsMapLayer:
-        """Return the live layer of a snapshot. Main thread only. Raises LastingError."""
-        layer = self.project.mapLayer(source.id)
+        """Return the live layer of a snapshot. Main thread only.
+
+        Raises MendableError for a mere selection, LastingError for a removed layer.
+        """
+        layer_id, is_part = layer_of(source.id)
+        if is_part:
+            raise MendableError(f"{source.key} is a part of a layer: make a layer of it by filter.")
+        layer = self.project.mapLayer(layer_id)
         if layer is None:
             raise removed(source.key)
         return layer
@@ -147,6 +159,21 @@ class Context:
         """Add a new layer to the project with its provenance. Main thread only."""
         provenance = Provenance(self.tool, parameters, self.store.question())
         return self.store.add(layer, title, self.short, provenance)
+
+
+def told(source: LayerSource) -> tuple[str, ...]:
+    """Return what must be known of the present state of a layer that is used."""
+    if not isinstance(source, VectorSource):
+        return ()
+    found = []
+    if source.selected:
+        found.append(
+            f"{source.selected} of {source.features} features of {source.key} are selected, and "
+            f"all {source.features} were used; {source.key} (selected) means those alone."
+        )
+    if source.edited:
+        found.append(f"{source.key} has unsaved edits, which count here.")
+    return tuple(found)
 
 
 def removed(name: str) -> LastingError:

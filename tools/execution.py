@@ -23,17 +23,20 @@ from qgis.core import (
     QgsProcessingAlgorithm,
     QgsProcessingContext,
     QgsProcessingException,
+    QgsProcessingFeatureSourceDefinition,
     QgsProcessingFeedback,
     QgsProcessingUtils,
 )
 from qgis.PyQt.QtCore import Qt
 
+from . import guard, guard_result
 from .base import MendableError, Progress
 from .context import Context
-from .source import WGS_84, expressions, plain
+from .source import WGS_84, expressions, layer_of, plain
 from .validity import Fault, invalid_inputs
 
 _POLL_S = 0.1
+_LAYERS = ("outputVector", "outputRaster", "outputLayer")
 
 
 @dataclass(frozen=True)
@@ -99,25 +102,34 @@ class _Failed(MendableError):
 def run(algorithm: str, parameters: dict[str, Any], context: Context) -> Outcome:
     """Run an algorithm and return its outputs; new layers belong to nobody yet.
 
-    Inputs whose invalid geometries stop it are repaired on a copy, which is noted. Called on the
-    worker thread (or, headless, on the main thread). Raises MendableError for parameters that do
-    not fit and a failed run, ToolCancelled, LastingError.
+    The guards look at it before and after; inputs whose invalid geometries stop it are repaired
+    on a copy, which is noted. Called on the worker thread (or, headless, on the main thread).
+    Raises MendableError for parameters that do not fit and a failed run, ToolCancelled,
+    LastingError.
     """
+    found = find(algorithm)
+    outcome = _guarded(found, parameters, context)
+    guard_result.after(
+        found, parameters, outcome.layers, outcome.values, outcome.files, context
+    )
+    return outcome
+
+
+def _guarded(
+    algorithm: QgsProcessingAlgorithm, parameters: dict[str, Any], context: Context
+) -> Outcome:
+    """Run with copies in place of what is mended, once more with repaired geometries."""
+    copies = guard.before(algorithm, parameters, context)
     try:
-        return _played(_Work(find(algorithm), parameters, context))
+        return _played(_Work.of(algorithm, parameters, copies, context))
     except _Failed as error:
         faults = invalid_inputs(parameters, context)
         if not faults:
             raise
-        copies = {fault.source.id: _repaired(fault, context) for fault in faults}
-        replaced = {
-            name: [_or_copy(copies, one) for one in value]
-            if isinstance(value, list)
-            else _or_copy(copies, value)
-            for name, value in parameters.items()
-        }
+        copies = guard.before(algorithm, parameters, context)  # the first ones went with the run
+        copies.update({fault.source.id: _repaired(fault, context) for fault in faults})
         try:
-            return _played(_Work(find(algorithm), replaced, context, tuple(copies.values())))
+            return _played(_Work.of(algorithm, parameters, copies, context))
         except _Failed:
             raise MendableError(faults[0].sentence) from error
 
@@ -181,12 +193,30 @@ class _Work:
         self._folder = Path(tempfile.mkdtemp(dir=_made(context.temporary_folder)))
         self.processing: Any = None
 
+    @classmethod
+    def of(
+        cls,
+        algorithm: QgsProcessingAlgorithm,
+        parameters: dict[str, Any],
+        copies: dict[str, QgsMapLayer],
+        context: Context,
+    ) -> _Work:
+        """Return a run with the copies in place of what they stand for, by layer id."""
+        replaced = {
+            name: [_or_copy(copies, one) for one in value]
+            if isinstance(value, list)
+            else _or_copy(copies, value)
+            for name, value in parameters.items()
+        }
+        return cls(algorithm.create(), replaced, context, tuple(copies.values()))
+
     def prepare(self) -> None:
         """Check the parameters and load the inputs. Main thread."""
         for value in self.parameters.values():
             for one in value if isinstance(value, list) else [value]:
                 if isinstance(one, str):
                     self.context.refuse_removed(one)
+        self.parameters = {name: _sourced(value) for name, value in self.parameters.items()}
         self.processing = QgsProcessingContext()
         self.processing.setProject(self.context.project)
         ellipsoid = self._ellipsoid()
@@ -231,6 +261,8 @@ class _Work:
             layer = self._layer(output, value)
             if layer is not None:
                 layers[output.name()] = layer
+            elif _is_missing(output, value):
+                raise QgsProcessingException("")  # a program of GDAL may fail without saying so
             elif value is not None:
                 values[output.name()] = plain(value)
         return Outcome(layers, values, tuple(self._written()))
@@ -243,7 +275,7 @@ class _Work:
                 yield text
 
     def _layer(self, output: Any, value: Any) -> QgsMapLayer | None:
-        if output.type() not in ("outputVector", "outputRaster", "outputLayer"):
+        if output.type() not in _LAYERS:
             return None
         if not isinstance(value, str) or not value:
             return None
@@ -274,6 +306,20 @@ class _Work:
         shutil.rmtree(self._folder, ignore_errors=True)
         for text in self._written():
             os.remove(text)
+
+
+def _is_missing(output: Any, value: Any) -> bool:
+    """Tell whether an output should be a layer in a file that is not there."""
+    is_layer = output.type() in _LAYERS and isinstance(value, str)
+    return is_layer and os.path.isabs(value) and not os.path.exists(value)
+
+
+def _sourced(value: Any) -> Any:
+    """Return a parameter with each mere selection of a layer as Processing takes it."""
+    if isinstance(value, list):
+        return [_sourced(one) for one in value]
+    layer_id, is_part = layer_of(value) if isinstance(value, str) else ("", False)
+    return QgsProcessingFeatureSourceDefinition(layer_id, True) if is_part else value
 
 
 def _made(folder: Path) -> Path:

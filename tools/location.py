@@ -7,22 +7,19 @@ from collections.abc import Iterable
 from typing import Any
 
 from qgis.core import (
-    QgsFeature,
     QgsFeatureRequest,
     QgsGeometry,
-    QgsMemoryProviderUtils,
     QgsPointXY,
     QgsRectangle,
     QgsSpatialIndex,
-    QgsVectorLayer,
 )
-from qgis.PyQt.QtCore import QCoreApplication
 
-from . import argument, wording
-from .base import Family, LastingError, MendableError, ToolDefinition, ToolResult
+from . import argument, dateline, wording
+from .base import Family, MendableError, ToolDefinition, ToolResult
 from .context import Context
 from .distance import Ground, moved, needs_crs, transform
 from .expression import chosen
+from .layer_copy import memory_layer
 from .selection import titled
 from .source import VectorSource
 from .statistic import where
@@ -107,16 +104,18 @@ def _brought(
 ) -> Iterable[tuple[int, QgsGeometry]]:
     """Yield id and geometry of the other layer's features in the CRS of `source`, repaired."""
     way = transform(other.crs, source.crs) if other.crs != source.crs else None
-    mended = 0
+    mended = wrapped = 0
     for feature in other.rows(context.cancelled, expression, geometry=True):
         if not feature.hasGeometry() or feature.geometry().isEmpty():
             continue
-        geometry = feature.geometry()
+        geometry, was_cut = dateline.whole(feature.geometry(), other)
+        wrapped += was_cut
         if not geometry.isGeosValid():
             geometry, mended = geometry.makeValid(), mended + 1
         yield feature.id(), moved(geometry, way) if way else geometry
     if mended:
         context.note(f"{mended} invalid geometries of {other.key} were repaired for the test.")
+    context.note(dateline.note(wrapped, other))
 
 
 class _Search:
@@ -148,11 +147,16 @@ class _Search:
             self._read(source, box)
 
     def _read(self, source: VectorSource, box: QgsRectangle | None) -> None:
+        wrapped = 0
         for feature in source.rows(self._context.cancelled, geometry=True, box=box):
             if feature.id() not in self._all:
                 self._all[feature.id()] = None
                 if feature.hasGeometry() and not feature.geometry().isEmpty():
+                    geometry, was_cut = dateline.whole(feature.geometry(), source)
+                    wrapped += was_cut
+                    feature.setGeometry(geometry)
                     self._index.addFeature(feature)
+        self._context.note(dateline.note(wrapped, source))
 
     def _boxes(self, geometry: QgsGeometry) -> Iterable[QgsRectangle]:
         if self._predicate == WITHIN_DISTANCE:
@@ -213,16 +217,3 @@ def _as_layer(
         numbers={"count": reference.features},
         layers=(reference,),
     )
-
-
-def memory_layer(source: VectorSource, features: list[QgsFeature]) -> QgsVectorLayer:
-    """Return a temporary layer with the fields of `source`, made on the calling thread and
-    given to the main thread. Raises LastingError."""
-    layer = QgsMemoryProviderUtils.createMemoryLayer(
-        source.key, source.fields, source.wkb, source.crs
-    )
-    if not layer.dataProvider().addFeatures(features)[0]:
-        raise LastingError(f"The features of {source.key} could not be copied.")
-    layer.updateExtents()
-    layer.moveToThread(QCoreApplication.instance().thread())
-    return layer

@@ -274,8 +274,7 @@ class _Fitting:
 
     def _metric(self, source: LayerSource) -> str:
         """Name the UTM zone around the middle of a layer."""
-        layer = self._context.call(lambda: self._context.map_layer(source).extent())
-        middle = layer.center()
+        middle = source.extent.center()
         zone = min(60, max(1, int((middle.x() + 180) // 6) + 1))
         return f"EPSG:{(32600 if middle.y() >= 0 else 32700) + zone}"
 

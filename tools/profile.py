@@ -163,7 +163,7 @@ class Profiler:
         watch = self._watches.get(source.id)
         state = (watch.version if watch else 0, source.features, tuple(source.names()))
         kept = self._kept.get(source.id)
-        if kept is None or kept[0] != state:
+        if kept is None or kept[0] != state or source.is_selection():
             kept = (state, field_profiles(source))
             self._kept[source.id] = kept
         return layer_profile(source, kept[1])

@@ -7,7 +7,7 @@ import datetime
 import math
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, Union
 
 from qgis.core import (
@@ -19,6 +19,7 @@ from qgis.core import (
     QgsExpressionContextUtils,
     QgsFeature,
     QgsFeatureRequest,
+    QgsFeatureSource,
     QgsField,
     QgsFields,
     QgsMapLayer,
@@ -30,6 +31,7 @@ from qgis.core import (
     QgsVariantUtils,
     QgsVectorLayer,
     QgsVectorLayerFeatureSource,
+    QgsVectorLayerSelectedFeatureSource,
     QgsWkbTypes,
 )
 from qgis.PyQt.QtCore import QDate, QDateTime, QMetaType, Qt, QTime
@@ -44,6 +46,7 @@ GEOMETRY = {
     Qgis.GeometryType.Unknown: (Family.VECTOR, "mixed"),
 }
 WGS_84 = "EPSG:7030"
+_SELECTED = "?selected"
 _TYPES = {
     QMetaType.Type.Bool: "boolean",
     QMetaType.Type.Int: "integer",
@@ -86,14 +89,18 @@ def crs_name(crs: QgsCoordinateReferenceSystem) -> str:
     return crs.authid() or crs.description() or "custom CRS"
 
 
-def field_type(field: QgsField) -> str:
+def field_type(one: QgsField) -> str:
     """Return the type of a field in FieldProfile's words."""
-    return _TYPES.get(field.type(), "other")
+    return _TYPES.get(one.type(), "other")
 
 
 @dataclass(frozen=True)
 class VectorSource:
-    """A vector layer or table as it was when the call began; safe on any one thread at a time."""
+    """A vector layer or table as it was when the call began; safe on any one thread at a time.
+
+    `selected` counts the selected features of a whole layer, `edited` tells that it has edits
+    that are not saved (they are read too), `extent` is in its CRS.
+    """
 
     key: str
     id: str
@@ -103,15 +110,23 @@ class VectorSource:
     crs: QgsCoordinateReferenceSystem
     fields: QgsFields
     features: int
-    reader: QgsVectorLayerFeatureSource
+    reader: QgsFeatureSource | QgsVectorLayerFeatureSource
     context: QgsExpressionContext
     measurer: QgsDistanceArea
     wkb: Qgis.WkbType
     source: str
+    extent: QgsRectangle = field(default_factory=QgsRectangle)
+    provider: str = ""
+    selected: int = 0
+    edited: bool = False
+
+    def is_selection(self) -> bool:
+        """Tell whether this is only what is selected in a layer."""
+        return self.id.endswith(_SELECTED)
 
     def names(self) -> list[str]:
         """Return the names of the fields in order."""
-        return [field.name() for field in self.fields]
+        return [one.name() for one in self.fields]
 
     def type_of(self, name: str) -> str:
         """Return the type of a field in FieldProfile's words."""
@@ -168,8 +183,35 @@ class RasterSource:
     source: str
     family: Family = Family.RASTER
 
+    @property
+    def extent(self) -> QgsRectangle:
+        """Return the extent in the raster's CRS."""
+        return self.provider.extent()
+
 
 LayerSource = Union[VectorSource, RasterSource]
+
+
+def layer_of(identity: str) -> tuple[str, bool]:
+    """Return the id of the layer that a source's id stands for, and whether its selection alone."""
+    return identity.removesuffix(_SELECTED), identity.endswith(_SELECTED)
+
+
+def selection(layer: QgsMapLayer, whole: LayerSource) -> VectorSource | None:
+    """Return what is selected in a layer, as a source of its own, None for nothing. Main thread
+    only."""
+    if not isinstance(whole, VectorSource) or not whole.selected:
+        return None
+    return replace(
+        whole,
+        key=f"{whole.key} (selected)",
+        id=f"{whole.id}{_SELECTED}",
+        short="",
+        features=whole.selected,
+        reader=QgsVectorLayerSelectedFeatureSource(layer),
+        extent=layer.boundingBoxOfSelected(),
+        selected=0,
+    )
 
 
 def snapshot(layer: QgsMapLayer, project: QgsProject, key: str, short: str) -> LayerSource | None:
@@ -218,6 +260,10 @@ def _vector(layer: QgsVectorLayer, project: QgsProject, key: str, short: str) ->
         measurer=measurer,
         wkb=layer.wkbType(),
         source=layer.source(),
+        extent=layer.extent(),
+        provider=layer.providerType(),
+        selected=layer.selectedFeatureCount(),
+        edited=layer.isEditable() and layer.isModified(),
     )
 
 

@@ -27,7 +27,7 @@ from .context import Canvas, Context, MainCaller, removed
 from .profile import Profiler
 from .registry import Registry, Tool
 from .selection import make_subset
-from .source import LayerSource, snapshot
+from .source import LayerSource, selection, snapshot
 from .store import ResultStore
 from .subset import texts
 
@@ -202,6 +202,8 @@ class ProjectToolbox:
             one = snapshot(layer, self._project, key, self._store.short_of(layer.id()))
             if one is not None:
                 found.append(one)
+                part = selection(layer, one)
+                found += [part] if part is not None else []
                 self._names[one.id] = key
                 self._known.update({text: one.id for text in (key, one.id, one.short) if text})
         return found

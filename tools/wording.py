@@ -106,9 +106,9 @@ def band(profile: BandProfile) -> str:
     return f"band {profile.number}: {', '.join(parts)}"
 
 
-def counted(count: int, noun: str) -> str:
+def counted(count: int, noun: str, nouns: str = "") -> str:
     """Return a count with its noun, in the singular for one."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+    return f"{count} {noun}" if count == 1 else f"{count} {nouns or noun + 's'}"
 
 
 def lines(items: Sequence[str], names: Sequence[str] = ()) -> str:

@@ -113,6 +113,8 @@ class Context:
             several = " or ".join(one.key for one in exact)
             raise MendableError(f'"{text}" fits several layers: say {several}.')
         self.refuse_removed(text)
+        if whole != text and any(bare(one.key) == bare(whole) for one in found):
+            raise MendableError(f"Nothing is selected in {whole}: select features in it first.")
         keys = [one.key for one in found]
         raise MendableError(
             f'There is no layer "{text}" in this project. {did_you_mean(text, keys)}'

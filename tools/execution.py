@@ -120,6 +120,7 @@ def _guarded(
 ) -> Outcome:
     """Run with copies in place of what is mended, once more with repaired geometries."""
     copies = guard.before(algorithm, parameters, context)
+    parameters = guard.completed(algorithm, parameters, copies, context)
     try:
         return _played(_Work.of(algorithm, parameters, copies, context))
     except _Failed as error:
@@ -261,8 +262,8 @@ class _Work:
             layer = self._layer(output, value)
             if layer is not None:
                 layers[output.name()] = layer
-            elif _is_missing(output, value):
-                raise QgsProcessingException("")  # a program of GDAL may fail without saying so
+            elif _should_be_layer(output, value):
+                raise QgsProcessingException("")  # a program of GDAL may fail without raising
             elif value is not None:
                 values[output.name()] = plain(value)
         return Outcome(layers, values, tuple(self._written()))
@@ -308,10 +309,10 @@ class _Work:
             os.remove(text)
 
 
-def _is_missing(output: Any, value: Any) -> bool:
-    """Tell whether an output should be a layer in a file that is not there."""
-    is_layer = output.type() in _LAYERS and isinstance(value, str)
-    return is_layer and os.path.isabs(value) and not os.path.exists(value)
+def _should_be_layer(output: Any, value: Any) -> bool:
+    """Tell whether an output names a file that should be a layer."""
+    is_layer = output.type() in ("outputVector", "outputRaster")
+    return is_layer and isinstance(value, str) and os.path.isabs(value)
 
 
 def _sourced(value: Any) -> Any:

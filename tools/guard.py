@@ -4,10 +4,12 @@ else refused with the reason and the fix."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from osgeo import gdal
 from qgis.core import (
     QgsFeature,
     QgsProcessingAlgorithm,
@@ -30,6 +32,8 @@ PARQUET = frozenset({"parquet", "geoparquet"})
 _WRITERS = {"vectorDestination": QgsVectorFileWriter, "sink": QgsVectorFileWriter,
             "rasterDestination": QgsRasterFileWriter}  # fmt: skip
 _WEIGHTS = {"WEIGHT", "WEIGHT_FIELD"}
+_COLUMN, _EXPORTED = "GEOMETRY", "geom"
+"""The parameter for the geometry column, and what it is in the file that a layer is exported to."""
 _MOST_COPIED = 200_000
 
 
@@ -68,6 +72,37 @@ def before(
         if isinstance(source, VectorSource) and dateline.may_cross(source):
             copies.update(_cut(source, context))
     return copies
+
+
+def completed(
+    algorithm: QgsProcessingAlgorithm,
+    parameters: dict[str, Any],
+    copies: dict[str, QgsVectorLayer],
+    context: Context,
+) -> dict[str, Any]:
+    """Return the parameters with the name of the geometry column, where a program of GDAL asks
+    for it: its default fits only some formats."""
+    definition = algorithm.parameterDefinition(_COLUMN)
+    if definition is None or algorithm.provider().id() != "gdal":
+        return parameters
+    if parameters.get(_COLUMN, definition.defaultValue()) != definition.defaultValue():
+        return parameters
+    for source in inputs(parameters, context):
+        if isinstance(source, VectorSource):
+            own = source.provider == "ogr" and source.id not in copies
+            column = _column_of(source) if own and not source.is_selection() else _EXPORTED
+            return {**parameters, _COLUMN: column or definition.defaultValue()}
+    return parameters
+
+
+def _column_of(source: VectorSource) -> str:
+    """Return the geometry column of a file's layer, "" where the format has none."""
+    name = re.search(r"\|layername=([^|]*)", source.source)
+    dataset = gdal.OpenEx(source.source.partition("|")[0], gdal.OF_VECTOR | gdal.OF_READONLY)
+    if dataset is None:
+        return ""
+    found = dataset.GetLayerByName(name.group(1)) if name else dataset.GetLayer(0)
+    return str(found.GetGeometryColumn()) if found is not None else ""
 
 
 def _listed(value: Any) -> Sequence[Any]:

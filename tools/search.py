@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -27,6 +28,8 @@ _SYNONYMS = Path(__file__).resolve().parent.parent / "resources" / "search" / "s
 _LONGEST_HELP = 60
 _TAG = re.compile(r"<[^>]*>")
 _RERANKED = 30
+_OF_A_KIND = 4
+"""Algorithms with the same synonyms are of a kind, such as the eight random rasters."""
 
 
 @dataclass(frozen=True)
@@ -51,8 +54,11 @@ class Search:
         self._refused = {one.id() for one in algorithms if offer.refused(one)}
         self._abouts = {one.id(): _about(one) for one in algorithms}
         entries = [_entry(one, read["groups"], tongues) for one in algorithms]
-        common = " ".join(read["common"].values()).split()
-        self._index = Index(entries, common, read["alike"], has_fts5() if fts5 is None else fts5)
+        self._kinds = {one.id: one.synonyms for one in entries}
+        common, things = (" ".join(read[one].values()).split() for one in ("common", "things"))
+        self._index = Index(
+            entries, common, things, read["alike"], has_fts5() if fts5 is None else fts5
+        )
 
     def found(
         self, phrase: str, most: int = 8, refused: bool = False, embed: Embed | None = None
@@ -67,9 +73,20 @@ class Search:
             for one, score in self._index.ranked(phrase)
             if refused or one not in self._refused
         ]
+        ranked = self._varied(ranked)
         if embed is not None and ranked:
             ranked = self._by_meaning(phrase, ranked[:_RERANKED], embed)
         return ranked[:most]
+
+    def _varied(self, ranked: list[Match]) -> list[Match]:
+        """Return the matches with no more than a few of a kind before the others' best."""
+        seen: Counter[tuple[str, ...]] = Counter()
+        first, later = [], []
+        for one in ranked:
+            kind = self._kinds[one.id]
+            seen[kind] += 1
+            (later if kind and seen[kind] > _OF_A_KIND else first).append(one)
+        return first + later
 
     def _by_meaning(self, phrase: str, ranked: list[Match], embed: Embed) -> list[Match]:
         texts = [f"{one.name}. {self._abouts[one.id]}" for one in ranked]

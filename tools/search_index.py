@@ -26,6 +26,8 @@ _K1, _B = 1.2, 0.75
 _LEAST_IDF = 1e-6
 _SIMILAR = 0.5
 """What a word counts that is not said but means much the same."""
+_THING = 0.4
+"""What a word counts that names a thing of the world, not what is done with it."""
 _WIDEST = 3
 _LONG = 4
 _ALIKE = 0.75
@@ -63,18 +65,21 @@ def has_fts5() -> bool:
 class Index:
     """Entries by words. It may be asked from any thread.
 
-    `common` are the words that say nothing; `alike` are lists of words that say much the same;
-    `fts5` tells whether SQLite is used.
+    `common` are the words that say nothing, `things` those that name what work is done on more
+    often than the work; `alike` are lists of words that say much the same; `fts5` tells whether
+    SQLite is used.
     """
 
     def __init__(
         self,
         entries: Sequence[Entry],
         common: Sequence[str] = (),
+        things: Sequence[str] = (),
         alike: Sequence[Sequence[str]] = (),
         fts5: bool = True,
     ) -> None:
         self._common = frozenset(common)
+        self._things = frozenset(stem(word) for one in things for word in words(one))
         self._ids = [entry.id for entry in entries]
         columns = [field.name for field in fields(Entry)[1:]]
         rows = [
@@ -91,58 +96,78 @@ class Index:
 
     def ranked(self, text: str) -> list[tuple[str, float]]:
         """Return the ids that share a word with `text` and their scores, best first."""
-        wanted = self._wanted(text)
+        said = self._said(text)
+        wanted = {**self._similar(text, said), **said}
         if not wanted:
             return []
-        exact = [word for word, weight in wanted.items() if weight == 1]
-        scores = self._scores(exact)
-        for place, score in self._scores([one for one in wanted if wanted[one] < 1]).items():
-            scores[place] = scores.get(place, 0.0) + _SIMILAR * score
+        scores = self._by_words(wanted)
         best = sorted(scores, key=lambda place: -scores[place])
         top = max(scores.values(), default=0.0) or 1.0
         scores = {place: score / top for place, score in scores.items()}
+        length = self._length(said) or self._length(wanted)
         for place in best[:_FIRST]:
-            scores[place] += _PHRASE * self._nearest(wanted, place)
+            scores[place] += _PHRASE * self._nearest(wanted, place) / length
         order = sorted(scores, key=lambda place: (-scores[place], self._ids[place]))
         return [(self._ids[place], scores[place]) for place in order]
+
+    def _by_words(self, wanted: dict[str, float]) -> dict[int, float]:
+        """Return the scores of the entries, each word counted with its weight."""
+        found: dict[int, float] = {}
+        for weight in sorted(set(wanted.values())):
+            scores = self._scores([word for word, one in wanted.items() if one == weight])
+            for place, score in scores.items():
+                found[place] = found.get(place, 0.0) + weight * score
+        return found
 
     def _measured(self, entry: Entry) -> list[tuple[frozenset[str], float]]:
         """Return the words of each phrase and the phrase's length as a vector of rarities."""
         found = [frozenset(marks(one, self._common)) for one in entry.phrases()]
-        return [(one, self._length(one)) for one in found if one]
+        return [(one, self._length(dict.fromkeys(one, 1.0))) for one in found if one]
 
-    def _length(self, words: Iterable[str]) -> float:
-        return math.sqrt(sum(self._rarity[word] ** 2 for word in words))
+    def _length(self, weights: dict[str, float]) -> float:
+        return math.sqrt(sum((one * self._rarity[word]) ** 2 for word, one in weights.items()))
 
     def _nearest(self, wanted: dict[str, float], place: int) -> float:
-        """Return the cosine between what is wanted and the nearest phrase of an entry."""
-        length = self._length(word for word, weight in wanted.items() if weight == 1)
+        """Return how far what is wanted reaches along the nearest phrase of an entry."""
         nearest = 0.0
-        for said, size in self._phrases[place]:
-            shared = sum(wanted[one] * self._rarity[one] ** 2 for one in said if one in wanted)
-            nearest = max(nearest, shared / (length * size))
+        for words_of_it, size in self._phrases[place]:
+            shared = [word for word in words_of_it if word in wanted]
+            if shared:
+                along = sum(wanted[word] * self._rarity[word] ** 2 for word in shared)
+                nearest = max(nearest, along / size)
         return nearest
 
-    def _wanted(self, text: str) -> dict[str, float]:
-        """Return what is looked for: the words of a text with 1, similar ones with less.
+    def _stems(self, text: str) -> list[str]:
+        return [one for one in marks(text, self._common) if not one.startswith(HEAD)]
+
+    def _said(self, text: str) -> dict[str, float]:
+        """Return the known words of a text and what each counts.
 
         An unknown word is taken for the known one that looks most alike, two words that are
         known as one for this one.
         """
-        asked = marks(text, self._common)
-        stems = [one for one in asked if not one.startswith(HEAD)]
-        found = {one: 1.0 for one in asked if one in self._rarity}
-        for first, second in zip(stems, stems[1:]):
-            if first + second in self._rarity:
-                found[first + second] = 1.0
+        stems = self._stems(text)
+        found: dict[str, float] = {}
         for word in stems:
-            if word not in found and head(word) not in found and len(word) >= _LONG:
-                near = difflib.get_close_matches(word, self._rarity, 1, _ALIKE)
-                found.update(dict.fromkeys(near, 1.0))
+            weight = _THING if word in self._things else 1.0
+            known = [one for one in (word, head(word)) if one in self._rarity]
+            if not known and len(word) >= _LONG:
+                known = difflib.get_close_matches(word, self._rarity, 1, _ALIKE)
+            found.update(dict.fromkeys(known, weight))
+        pairs = [first + second for first, second in zip(stems, stems[1:])]
+        found.update({one: 1.0 for one in pairs if one in self._rarity})
+        return found
+
+    def _similar(self, text: str, said: dict[str, float]) -> dict[str, float]:
+        """Return the words that say much the same as those of a text, and what each counts."""
+        stems = self._stems(text)
+        found: dict[str, float] = {}
         for width in range(1, _WIDEST + 1):
             for start in range(len(stems) - width + 1):
-                for other in self._alike.get(tuple(stems[start : start + width]), ()):
-                    found.setdefault(other, _SIMILAR)
+                part = tuple(stems[start : start + width])
+                weight = _SIMILAR * min((said.get(one, 1.0) for one in part), default=1.0)
+                for other in self._alike.get(part, ()):
+                    found[other] = max(weight, found.get(other, 0.0))
         return found
 
     def _families(self, alike: Sequence[Sequence[str]]) -> dict[tuple[str, ...], set[str]]:

@@ -20,6 +20,7 @@ _ALIKE = (
     ("c", "k"),
     ("q", "k"),
     ("y", "i"),
+    ("z", "s"),
 )
 """Spellings of one sound: polygon, polígono, polygone and poligon meet, vector and vektör too."""
 _TURKISH = re.compile(

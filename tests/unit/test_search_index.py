@@ -18,6 +18,7 @@ ENTRIES = [
     Entry("a:heatmap", ("Heatmap (kernel density)",), ("density of points",)),
 ]
 COMMON = ("the", "a", "of", "by")
+THINGS = ("wells",)
 ALIKE = [("cut", "chop", "trim"), ("get rid of", "remove"), ("zone", "area")]
 
 needs_fts5 = pytest.mark.skipif(not has_fts5(), reason="this SQLite has no FTS5")
@@ -29,7 +30,7 @@ def ids(index: Index, text: str) -> list[str]:
 
 @pytest.fixture(params=[pytest.param(True, marks=needs_fts5), False], ids=["fts5", "scan"])
 def index(request: pytest.FixtureRequest) -> Index:
-    return Index(ENTRIES, COMMON, ALIKE, fts5=request.param)
+    return Index(ENTRIES, COMMON, THINGS, ALIKE, fts5=request.param)
 
 
 @pytest.mark.parametrize(
@@ -64,7 +65,7 @@ def test_letters_lose_their_accents_and_dots_only() -> None:
 
 
 def test_short_words_keep_their_letters() -> None:
-    assert [stem(one) for one in ("dem", "csv", "id", "xyz")] == ["dem", "ksv", "id", "xiz"]
+    assert [stem(one) for one in ("dem", "csv", "id", "xyz")] == ["dem", "ksv", "id", "xis"]
 
 
 @pytest.mark.parametrize(
@@ -101,8 +102,8 @@ def test_marks_of_a_query_language_are_only_text(index: Index, text: str) -> Non
 @needs_fts5
 @pytest.mark.parametrize("text", ["cut zone of points", "buffer the mask", "steep density clips"])
 def test_the_scan_scores_as_fts5_does(text: str) -> None:
-    table = dict(Index(ENTRIES, COMMON, ALIKE, fts5=True).ranked(text))
-    scan = dict(Index(ENTRIES, COMMON, ALIKE, fts5=False).ranked(text))
+    table = dict(Index(ENTRIES, COMMON, THINGS, ALIKE, fts5=True).ranked(text))
+    scan = dict(Index(ENTRIES, COMMON, THINGS, ALIKE, fts5=False).ranked(text))
     assert table == pytest.approx(scan)
 
 

@@ -7,17 +7,16 @@ import math
 import statistics
 from typing import Any
 
-import numpy
-from qgis.core import QgsRasterIterator
-
 from . import argument, wording
-from .base import BandProfile, Family, MendableError, ToolDefinition, ToolResult
+from .band_statistic import statistics_of
+from .base import Family, MendableError, ToolDefinition, ToolResult
 from .condition import Filter, field_named, number_of, quoted_name
 from .context import Context
 from .expression import SourceFields, chosen, evaluator
+from .raster import band_of
 from .registry import Unchecked
 from .source import RasterSource, VectorSource, plain
-from .spelling import did_you_mean, folded
+from .spelling import did_you_mean
 
 STATISTICS = ("mean", "sum", "min", "max", "median", "stdev", "count", "distinct")
 _SYNONYMS = {
@@ -209,82 +208,16 @@ def _grouped(groups: dict[Any, list[Any]], statistic: str, group: str, what: str
     )
 
 
-def band_of(source: RasterSource, wanted: Any) -> BandProfile:
-    """Return the band that a number or a name means; the only one when none is named.
-
-    Raises MendableError.
-    """
-    if wanted is None:
-        if len(source.bands) == 1:
-            return source.bands[0]
-        raise MendableError(
-            f"{source.key} has {len(source.bands)} bands: say which. {_bands(source)}"
-        )
-    text = str(wanted).strip()
-    if text.isdigit():
-        if 1 <= int(text) <= len(source.bands):
-            return source.bands[int(text) - 1]
-        raise MendableError(f"{source.key} has no band {text}; it has {len(source.bands)}.")
-    inside = [band for band in source.bands if folded(text) in folded(band.name)]
-    if len(inside) == 1:
-        return inside[0]
-    raise MendableError(f'{source.key} has no single band "{text}". {_bands(source)}')
-
-
-def _bands(source: RasterSource) -> str:
-    listed = [f"{band.number} is {wording.value(band.name)}" for band in source.bands[:15]]
-    return f"Bands: {', '.join(listed)}."
-
-
 def _of_band(arguments: dict[str, Any], source: RasterSource, context: Context) -> ToolResult:
     given = [name for name in ("conditions", "where", "group_by") if arguments.get(name)]
     if given:
         raise MendableError(f"{source.key} is a raster, so {given[0]} does not apply to it.")
     band = band_of(source, arguments.get("band", arguments.get("field")))
     statistic = arguments.get("statistic", "")
-    cells = _cells(source, band.number, context)
-    if not len(cells):
-        raise MendableError(f"Band {band.number} of {source.key} has no cell with data.")
-    total = source.provider.xSize() * source.provider.ySize()
-    numbers = _of_cells(cells, statistic)
-    left = total - len(cells)
+    numbers, left = statistics_of(source, band.number, statistic, context)
     if left:
         context.note(f"{left} cells without data were left out.")
     name = f" ({band.name})" if band.name else ""
     return ToolResult(
         f"{_equations(numbers)} for band {band.number}{name} of {source.key}.", numbers=numbers
     )
-
-
-def _of_cells(cells: Any, statistic: str) -> dict[str, float]:
-    found = {
-        "mean": lambda: cells.mean(dtype=float),
-        "sum": lambda: cells.sum(dtype=float),
-        "min": cells.min,
-        "max": cells.max,
-        "median": lambda: numpy.median(cells),
-        "stdev": lambda: cells.std(dtype=float, ddof=1) if len(cells) > 1 else 0.0,
-        "distinct": lambda: len(numpy.unique(cells)),
-        "count": lambda: len(cells),
-    }
-    names = [statistic] if statistic else ["mean", "sum", "min", "max", "median", "stdev"]
-    return {name: float(found[name]()) for name in dict.fromkeys([*names, "count"])}
-
-
-def _cells(source: RasterSource, band: int, context: Context) -> Any:
-    """Read all cells with data of a band in its own grid; stored statistics are not used."""
-    provider = source.provider
-    reader = QgsRasterIterator(provider)
-    reader.startRasterRead(band, provider.xSize(), provider.ySize(), provider.extent())
-    parts, read, total = [], 0, max(1, provider.xSize() * provider.ySize())
-    while True:
-        more, columns, rows, block, _, _ = reader.readNextRasterPart(band)
-        if not more:
-            break
-        context.stop_if_cancelled()
-        values = block.as_numpy()
-        part = numpy.ma.masked_invalid(values).compressed()
-        parts.append(part)
-        read += columns * rows
-        context.progress(100.0 * read / total)
-    return numpy.concatenate(parts) if parts else numpy.empty(0)

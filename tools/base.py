@@ -58,7 +58,8 @@ class LayerProfile:
     """A layer as the model sees it.
 
     `key` is the unique text by which tools take it (the layer's name, with a number added when
-    two layers share it); `short` is the id of the result that made it ("r3") or "".
+    two layers share it); `short` is the id of the result that made it ("r3") or "", and
+    `parent` the key of the layer that it was made from.
     `crs` is "" when the layer has none; `unit` is the unit of its coordinates.
     """
 
@@ -75,6 +76,12 @@ class LayerProfile:
     short: str = ""
     has_z: bool = False
     source: str = ""
+    parent: str = ""
+
+    @property
+    def title(self) -> str:
+        """The layer's key, after the id of the result that made it."""
+        return f"{self.short} = {self.key}" if self.short else self.key
 
     @property
     def name(self) -> str:
@@ -121,7 +128,9 @@ class ToolResult:
     `text` is what the model reads. `numbers` and `texts` are the values by which an answer may
     refer to the result ("r3.count"); `units` gives the unit of a number by the same key.
     `algorithm` and `parameters` say how to open the same thing in Processing, when one was run,
-    `outputs` which layer (by id) each of its outputs is.
+    `outputs` which layer (by id) each of its outputs is. `speaks` tells that the id may be used
+    as the layer of the features that the result is about; `extracted` are such layers of earlier
+    results that this call made.
     """
 
     text: str
@@ -135,6 +144,8 @@ class ToolResult:
     algorithm: str = ""
     parameters: dict[str, Any] = field(default_factory=dict)
     outputs: dict[str, str] = field(default_factory=dict)
+    speaks: bool = False
+    extracted: tuple[LayerReference, ...] = ()
 
 
 class ToolError(Exception):
@@ -180,6 +191,9 @@ class Toolbox(Protocol):
     ) -> ToolResult:
         """Run one call. Raises MendableError, LastingError, and llm's RunCancelled is never raised
         here: a cancelled tool raises ToolCancelled."""
+
+    def results(self) -> frozenset[str]:
+        """Return the short ids of the results that were not taken back."""
 
     def begin_turn(self, question: str) -> None:
         """Open a group of results for one question, so that they can be undone together."""

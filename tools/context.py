@@ -29,6 +29,7 @@ from .condition import Filter
 from .source import LayerSource, VectorSource, layer_of
 from .spelling import bare, did_you_mean, same
 from .store import Provenance, ResultStore
+from .subset import Subset
 
 T = TypeVar("T")
 _SELECTION = re.compile(r"^selected\s+|\s*\(selected\)\s*$", re.IGNORECASE)
@@ -70,8 +71,11 @@ class Context:
     tool: str
     short: str
     gone: Callable[[str], str]
+    spoken: Callable[[str], LayerProfile | None]
+    extract: Callable[[Subset, Context], None]
     allowed_folders: tuple[Path, ...] = ()
     notes: list[str] = field(default_factory=list)
+    extracted: list[LayerReference] = field(default_factory=list)
 
     def note(self, *sentences: str) -> None:
         """Add what the model and the user should know beside the result, once each."""
@@ -97,6 +101,7 @@ class Context:
 
         Raises MendableError with the closest names, LastingError for a removed layer.
         """
+        self._extract(text)
         found = self.sources()
         exact = [one for one in found if text in (one.key, one.id) or text == one.short]
         if not exact:
@@ -119,6 +124,12 @@ class Context:
         raise MendableError(
             f'There is no layer "{text}" in this project. {did_you_mean(text, keys)}'
         )
+
+    def _extract(self, text: str) -> None:
+        """Make a layer of the features of an earlier result when `text` means them."""
+        subset = self.call(lambda: self.store.subset(text))
+        if subset is not None:
+            self.extract(subset, self)
 
     def refuse_removed(self, text: str) -> None:
         """Raise LastingError when `text` means a layer that was here and is not any more."""

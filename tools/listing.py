@@ -46,7 +46,8 @@ class LayerInfo(Unchecked):
 
     def run(self, arguments: dict[str, Any], context: Context) -> ToolResult:
         """Describe the layer's CRS, its fields or its bands."""
-        profile = context.profile(context.layer(arguments["layer"]))
+        name = arguments["layer"]
+        profile = context.spoken(name) or context.profile(context.layer(name))
         if profile.geometry == "raster":
             names = [str(band.number) for band in profile.bands]
             details = [wording.band(band) for band in profile.bands]
@@ -57,13 +58,14 @@ class LayerInfo(Unchecked):
 
 
 def _heading(profile: LayerProfile) -> str:
+    name = profile.title
     where = f"CRS {profile.crs}, unit {profile.unit}" if profile.crs else "no CRS"
     if profile.geometry == "raster":
-        return f"{profile.key}: raster, {profile.cells}, {where}"
+        return f"{name}: raster, {profile.cells}, {where}"
     if profile.geometry == "table":
-        return f"{profile.key}: table without geometry, {profile.features} rows"
+        return f"{name}: table without geometry, {profile.features} rows"
     height = " with Z" if profile.has_z else ""
-    return f"{profile.key}: {profile.geometry}{height}, {profile.features} features, {where}"
+    return f"{name}: {profile.geometry}{height}, {profile.features} features, {where}"
 
 
 class UniqueValues(Unchecked):

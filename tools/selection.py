@@ -12,7 +12,7 @@ from .context import Context
 from .expression import SourceFields, chosen, evaluator
 from .source import VectorSource, plain
 from .store import Provenance
-from .subset import Subset
+from .subset import Subset, described
 
 _TITLE_CHARACTERS = 60
 _EXTRACT = "native:extractbyexpression"
@@ -44,7 +44,9 @@ def make_subset(subset: Subset, context: Context) -> None:
     layer = execution.run(_EXTRACT, parameters, context).layers["OUTPUT"]
     provenance = Provenance("filter", parameters, context.store.question())
     title = titled(subset.title)
-    context.call(lambda: context.store.add(layer, title, subset.short, provenance))
+    context.extracted.append(
+        context.call(lambda: context.store.add(layer, title, subset.short, provenance))
+    )
 
 
 class FilterFeatures:
@@ -74,7 +76,7 @@ class FilterFeatures:
             "EXPRESSION": taken.expression,
             "OUTPUT": "TEMPORARY_OUTPUT",
         }
-        title = f"{source.key} where {taken.words}"
+        title = described(source, taken)
         reference = made(_EXTRACT, parameters, title, context)
         if not reference.features:
             context.note(f"No feature of {source.key} meets the conditions.")

@@ -16,7 +16,7 @@ from . import wording
 from .base import LayerReference, ToolResult
 from .condition import Filter
 from .source import GEOMETRY, VectorSource, crs_name
-from .subset import Subset
+from .subset import Subset, described
 
 GROUP = "Geo-OLM results"
 ANSWER, REJECTION = "answer", "reject"
@@ -31,6 +31,7 @@ class Turn:
     """What one question made, and how to take it back."""
 
     question: str = ""
+    shorts: list[str] = field(default_factory=list)
     layers: list[str] = field(default_factory=list)
     restores: list[Callable[[], str]] = field(default_factory=list)
 
@@ -55,6 +56,7 @@ class ResultStore:
         self._numbers: dict[str, tuple[float, str]] = {}
         self._told: list[float] = []
         self._subsets: dict[str, Subset] = {}
+        self._parents: dict[str, str] = {}
         self._asked = 0
 
     def next_id(self) -> str:
@@ -64,6 +66,8 @@ class ResultStore:
     def take_id(self, short: str) -> None:
         """Mark a short id as given out."""
         self._last = max(self._last, int(short[1:]))
+        if short not in self._turn().shorts:
+            self._turn().shorts.append(short)
 
     def order_of(self, layer_id: str) -> int:
         """Return when a layer was made, counted from 0."""
@@ -110,7 +114,7 @@ class ResultStore:
     def speak_of(self, short: str, source: VectorSource, taken: Filter, features: int) -> None:
         """Remember the features of a result that made no layer of them; none without a filter."""
         if taken.expression and features:
-            title = f"{source.key} where {taken.words}"
+            title = described(source, taken)
             self._subsets[short] = Subset(
                 short, source.id, taken.expression, title, features, self._asked
             )
@@ -123,6 +127,11 @@ class ResultStore:
             for short, one in self._subsets.items()
             if short not in made and self._project.mapLayer(one.layer_id) is not None
         ]
+
+    def subset(self, text: str) -> Subset | None:
+        """Return the one that `text` means by its short id or title. Main thread only."""
+        found = [one for one in self.subsets() if text in (one.short, one.title)]
+        return found[-1] if found else None
 
     def earlier_subsets(self) -> list[Subset]:
         """Return the last few of the questions before the present one. Main thread only."""
@@ -161,6 +170,7 @@ class ResultStore:
         self._project.addMapLayer(layer, False)
         self._group().insertLayer(0, layer)
         self._shorts[layer.id()] = short
+        self._parents[layer.id()] = str(provenance.parameters.get("INPUT", ""))
         self._turn().layers.append(layer.id())
         return reference(layer)
 
@@ -179,6 +189,7 @@ class ResultStore:
         """Take back the last turn that changed something; newest change first."""
         while self._turns:
             turn = self._turns.pop()
+            self._withdraw(turn.shorts)
             said = [restore() for restore in reversed(turn.restores)]
             for layer_id in reversed(turn.layers):
                 layer = self._project.mapLayer(layer_id)
@@ -189,6 +200,21 @@ class ResultStore:
             if said:
                 return tuple(item for item in said if item)
         return ()
+
+    def _withdraw(self, shorts: list[str]) -> None:
+        """Forget the results of a turn that is taken back."""
+        for short in shorts:
+            self._subsets.pop(short, None)
+            for key in [key for key in self._numbers if key.partition(".")[0] == short]:
+                del self._numbers[key]
+
+    def results(self) -> frozenset[str]:
+        """Return the short ids of the results that were not taken back."""
+        return frozenset(short for turn in self._turns for short in turn.shorts)
+
+    def parent_of(self, layer_id: str) -> str:
+        """Return the id of the layer that a result was made from, or ""."""
+        return self._parents.get(layer_id, "")
 
     def _turn(self) -> Turn:
         if not self._turns:

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+
+from .condition import Filter
+from .source import VectorSource
 
 
 @dataclass(frozen=True)
@@ -24,13 +25,7 @@ class Subset:
     turn: int
 
 
-def texts(value: Any) -> Iterator[str]:
-    """Yield every text within the arguments of a call."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for item in value.values():
-            yield from texts(item)
-    elif isinstance(value, (list, tuple)):
-        for item in value:
-            yield from texts(item)
+def described(source: VectorSource, taken: Filter) -> str:
+    """Name the features of a layer that meet a filter, in one line of a layer's name."""
+    joint = "and" if " where " in source.key else "where"
+    return f"{source.key} {joint} {taken.words}"

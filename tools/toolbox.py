@@ -29,7 +29,6 @@ from .registry import Registry, Tool
 from .selection import make_subset
 from .source import LayerSource, selection, snapshot
 from .store import ResultStore
-from .subset import texts
 
 _LOG = logging.getLogger(__name__)
 
@@ -74,7 +73,14 @@ class ProjectToolbox:
         a layer by naming their short id.
         """
         sources = self._sources()
-        profiles = {source.id: self._profiler.profile(source) for source in sources}
+        keys = {source.id: source.key for source in sources}
+        profiles = {
+            source.id: replace(
+                self._profiler.profile(source),
+                parent=keys.get(self._store.parent_of(source.id), ""),
+            )
+            for source in sources
+        }
         spoken = [
             replace(
                 profiles[one.layer_id],
@@ -82,11 +88,16 @@ class ProjectToolbox:
                 id="",
                 short=one.short,
                 features=one.features,
+                parent=keys[one.layer_id],
             )
             for one in self._call(self._store.earlier_subsets)
             if one.layer_id in profiles
         ]
         return (*profiles.values(), *spoken)
+
+    def results(self) -> frozenset[str]:
+        """Return the short ids of the results that were not taken back."""
+        return self._store.results()
 
     def begin_turn(self, question: str) -> None:
         """Open a group of results for one question."""
@@ -128,11 +139,12 @@ class ProjectToolbox:
             tool=name,
             short=self._store.next_id(),
             gone=self._gone,
+            spoken=self._spoken,
+            extract=make_subset,
             allowed_folders=self._allowed,
         )
         context.stop_if_cancelled()
         try:
-            self._make_subsets(fitting, context)
             result = tool.run(fitting, context)
         except (ToolError, ToolCancelled):
             raise
@@ -166,12 +178,10 @@ class ProjectToolbox:
                 f'algorithm "{meant}" and its parameters.'
             ) from error
 
-    def _make_subsets(self, arguments: dict[str, Any], context: Context) -> None:
-        """Make layers of the features that the arguments mean by the id of an earlier result."""
-        named = set(texts(arguments))
-        for one in self._call(self._store.subsets):
-            if named & {one.short, one.title}:
-                make_subset(one, context)
+    def _spoken(self, text: str) -> LayerProfile | None:
+        """Return the profile of features of an earlier result that are no layer yet."""
+        found = [one for one in self.layers() if not one.id and text in (one.short, one.key)]
+        return found[0] if found else None
 
     def _finished(
         self, result: ToolResult, arguments: dict[str, Any], context: Context
@@ -187,7 +197,11 @@ class ProjectToolbox:
                 result, id=context.short, text=f"{context.short}: {text}", notes=notes
             )
         self._store.keep(finished, arguments)
-        return finished
+        return replace(
+            finished,
+            extracted=tuple(context.extracted),
+            speaks=self._call(lambda: self._store.subset(finished.id)) is not None,
+        )
 
     def _sources(self) -> list[LayerSource]:
         return self._call(self._snapshots)

@@ -70,7 +70,7 @@ def layer(reference: LayerReference) -> str:
 
 def summary(profile: LayerProfile) -> str:
     """Describe a layer in one line, with the names of its fields."""
-    name = f"{profile.short} = {profile.key}" if profile.short else profile.key
+    name = profile.title
     if profile.geometry == "raster":
         return f"{name}: raster, {counted(len(profile.bands), 'band')}, {crs_of(profile.crs)}"
     kind = profile.geometry

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container
 from dataclasses import dataclass, field
 
 from ...tools.base import ToolResult
@@ -65,7 +65,6 @@ class Chat:
             "layer": layers,
         }
 
-    def forget(self, made: Iterable[str]) -> None:
-        """Drop results that no longer exist."""
-        for short in made:
-            self.results.pop(short, None)
+    def retain(self, alive: Container[str]) -> None:
+        """Drop the results that were taken back."""
+        self.results = {short: item for short, item in self.results.items() if short in alive}

@@ -6,6 +6,7 @@ An end counts only when it is confirmed (Geo-OLM paper, section 3, task completi
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Generator, Iterable
 from dataclasses import dataclass, replace
@@ -20,6 +21,7 @@ from .talk import Talk
 from .wording import Format, Worded, reword
 
 _CONTINUE = re.compile(r"^\W*CONTINUE\b[:\s]*", re.IGNORECASE)
+_VALUE = re.compile(r':\s*"((?:[^"\\]|\\["\\/bfnrt])*)"')
 _RESULTS_SHOWN = 6
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")
 _WITHIN = re.compile(r"(?<=[\w,;:] )[^\W\d_][\w'-]+")
@@ -146,8 +148,18 @@ def _line(result: ToolResult) -> str:
     return f"{result.id}: {result.text}" if result.id else result.text
 
 
+def _unwrapped(text: str) -> str:
+    """Return the longest text value of a JSON object, which may be fenced or cut; else `text`."""
+    inside = re.sub(r"^```\w*\s*|\s*```$", "", text)
+    if not inside.startswith("{"):
+        return text
+    values = [json.loads(f'"{value}"', strict=False) for value in _VALUE.findall(inside)]
+    return max(values, key=len, default="")
+
+
 def _plain(text: str) -> str:
-    """Drop the signal words and a wrapping code fence from a wording."""
+    """Drop the signal words, and a wrapping code fence or JSON object, from a wording."""
+    text = _unwrapped(text.strip())
     text = re.sub(r"\b(TERMINATE|CONFIRMED)\b[.:]?", "", text)
     text = re.sub(r"CURRENT_STAGE\s*=\s*\w+\.?", "", text)
     return text.strip().strip("`").strip()

@@ -55,7 +55,10 @@ _NO_TOOL = (
     "Ask again, or choose another model."
 )
 _LOAD = "Load"
+_FULL = 0.625
+"""Share of the context that earlier turns may fill; a turn takes up to 3,000 tokens of 8,192."""
 _INFO = "layer_info"
+_ZOOM = "zoom_to_layer"
 
 
 @dataclass(frozen=True)
@@ -118,6 +121,7 @@ class _Run:
         started = time.monotonic()
         self.kept = len(self.chat.messages)
         self.agent.toolbox.begin_turn(self.question)
+        self.chat.retain(self.agent.toolbox.results())
         status, text, whole = Status.OK, "", False
         try:
             status, text = yield from self._carry()
@@ -174,8 +178,11 @@ class _Run:
         )
 
     def _finished(self, status: Status, text: str, total: float) -> RunFinished:
-        made = [item for item in self.work.results if item.layers]
-        layers = {layer.id: layer for item in made for layer in item.layers}
+        layers = {
+            layer.id: layer
+            for item in self.work.results
+            for layer in (*item.extracted, *item.layers)
+        }
         files = dict.fromkeys(path for item in self.work.results for path in item.files)
         close = self.close or Close()
         ok = status is Status.OK
@@ -219,9 +226,9 @@ class _Run:
             self.kept = len(self.chat.messages)
 
     def _make_room(self, context: int) -> Generator[Event, None, None]:
-        """Summarise the older turns when less than half of the context is left for this one."""
+        """Summarise the older turns when too little of the context is left for this one."""
         self._open_chat()
-        if not self.chat.turns or self.agent.speaker.estimate(self._messages()) < context // 2:
+        if not self.chat.turns or self._fits(context):
             return
         ask = Message(Role.USER, self.agent.prompts.summary)
         reply = yield from self.talk.write(
@@ -237,6 +244,9 @@ class _Run:
         self.kept = len(self.chat.messages)
         yield Notice("The chat filled the model's context, so its older turns were summarised.")
 
+    def _fits(self, context: int) -> bool:
+        return self.agent.speaker.estimate(self._messages()) < context * _FULL
+
     def _opening(self) -> list[Message]:
         """Return what every chat begins with, the same each time so that servers keep it."""
         agent = self.agent
@@ -250,10 +260,13 @@ class _Run:
     def _init(self, layers: tuple[LayerProfile, ...]) -> Generator[Event, None, list[str]]:
         """Init: the model names its intent, what the question needs and the layers that hold it."""
         self._say(prompt.question(self.question, layers))
-        choice = self.menu.initial([layer.name for layer in layers])
+        choice = self.menu.initial(layers, self.agent.prompts.refers(self.question))
         spoken = yield from self.talk.choose(self._messages(), choice)
         self._say(spoken.message)
-        return self.menu.understood(spoken.said, layers)
+        needed = self.menu.understood(spoken.said, layers)
+        if self.menu.follows is not None:
+            yield Notice(f"Taken as a question about {self.menu.follows.title}.", warning=False)
+        return needed
 
     def _load(self, needed: list[str]) -> Generator[Event, None, list[str]]:
         """Load: a look at the named layers needs no judgement, so no model is asked."""
@@ -278,6 +291,7 @@ class _Run:
             stage = str(spoken.said.get("CURRENT_STAGE", "")) or self.agent.workflow.home(call.name)
             if stage and stage != self.stage:
                 yield self._enter(stage)
+            self.menu.called.add(call.name)
             ended = yield from self._call(call, spoken.native)
             if ended is not None:
                 return ended
@@ -317,11 +331,20 @@ class _Run:
             return (yield from self._answer(result))
         return None
 
+    def _show(self, results: list[ToolResult]) -> Generator[Event, None, None]:
+        """Where the question asks to show what was only counted, make a layer of it."""
+        speaking = [item for item in results if item.speaks]
+        made = any(item.layers for item in results)
+        if speaking and not made and self.agent.prompts.shows(self.question):
+            number = f"show{len(self.chat.turns):05d}"
+            yield from self.work.run(ToolCall(number, _ZOOM, {"layer": speaking[-1].id}))
+
     def _answer(self, result: ToolResult) -> Generator[Event, None, tuple[Status, str] | None]:
         """TERMINATE: the end is confirmed before it counts."""
         self.close = Close(result.text, result.numbers.get("value"), result.units.get("value", ""))
         names = [layer.key for layer in self.agent.toolbox.layers()]
         gathered = [item for item in self.work.results if item is not result]
+        yield from self._show(gathered)
         confirmed = yield from self.closing.confirm(self.question, self.close, gathered, names)
         answer = confirmed.answer
         if not answer and self.unfinished > 1:

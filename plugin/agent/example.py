@@ -14,6 +14,9 @@ from typing import Any
 
 _WORD = re.compile(r"[^\W\d_]+|\d+")
 _SAME_INTENT = 0.25
+_RESULT = re.compile(r"r\d+")
+NOTHING = "nothing"
+"""What a question refers to that can be understood by itself."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,11 @@ class Example:
         names = [line.partition(" (")[0].partition(" = ")[0] for line in self.layers]
         said = " ".join(step.text() for step in self.steps)
         return [name for name in names if f'"{name}"' in said] or names
+
+    @property
+    def refers(self) -> str:
+        """The earlier result that the question speaks of."""
+        return next((key for key in self.keys if _RESULT.fullmatch(key)), NOTHING)
 
 
 def _stems(text: str) -> Counter[str]:

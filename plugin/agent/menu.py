@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from ...tools.base import LayerProfile, Toolbox, ToolDefinition
@@ -12,13 +12,14 @@ from ..llm.base import Choice
 from . import prompt
 from .chat import Chat
 from .closing import ANSWER, REJECT, with_value
-from .example import Example, ExampleBank
+from .example import NOTHING, Example, ExampleBank
 from .message import Message
 from .state import State, Workflow
 
 _EXAMPLES = 3
 _NEEDS_LENGTH = 120
 _LAYERS = 4
+_PLACE = ("Location",)
 
 
 @dataclass
@@ -35,11 +36,22 @@ class Menu:
     intent: str = ""
     missing: str = ""
     free: bool = False
+    follows: LayerProfile | None = None
+    hidden: frozenset[str] = frozenset()
+    called: set[str] = field(default_factory=set)
 
-    def initial(self, keys: list[str]) -> Choice:
-        """Return what Init may say: what is needed, the intent, and layers among `keys`."""
+    def initial(self, layers: tuple[LayerProfile, ...], refers: bool) -> Choice:
+        """Return what Init may say: the earlier result that the question speaks of, what is
+        needed, the intent, and the layers. With `refers` it does speak of one, if there is any.
+        """
+        keys = [layer.name for layer in layers]
+        earlier = [layer.name for layer in reversed(layers) if layer.short]
         said: dict[str, dict[str, Any]] = {
             "CURRENT_STAGE": {"type": "string", "enum": [self.workflow.initial]},
+            "REFERS_TO": {
+                "type": "string",
+                "enum": earlier if earlier and refers else [NOTHING, *earlier],
+            },
             "NEEDS": {"type": "string", "maxLength": _NEEDS_LENGTH},
             "USER_INTENT": {"type": "string", "enum": [one.name for one in self.workflow.intents]},
             "layers": {
@@ -52,20 +64,40 @@ class Menu:
         return Choice(said=said)
 
     def understood(self, said: dict[str, Any], layers: tuple[LayerProfile, ...]) -> list[str]:
-        """Take what Init said; return the layers to load."""
-        keys = [layer.name for layer in layers]
+        """Take what Init said; return the layers to load.
+
+        What a follow-up speaks of comes first, and the layers that it was made from are out of
+        reach, so that its conditions cannot be lost; but for a question of place, in which both
+        may play a part.
+        """
+        keys = {layer.name: layer for layer in layers}
         self.intent = str(said.get("USER_INTENT", ""))
         self.missing = prompt.missing(str(said.get("NEEDS", "")), layers)
+        self.follows = keys.get(str(said.get("REFERS_TO", "")))
         named = [key for key in dict.fromkeys(said.get("layers") or []) if key in keys]
-        return named or keys[:_LAYERS]
+        if self.follows is None:
+            return named or list(keys)[:_LAYERS]
+        self.hidden = _ancestors(self.follows, layers) if self.intent not in _PLACE else frozenset()
+        others = [key for key in named if key != self.follows.name and key not in self.hidden]
+        return [self.follows.name, *others]
+
+    def _is_done(self, tool: ToolDefinition) -> bool:
+        """Tell whether a tool was called that would only do the same again."""
+        return tool.name in self.called and not tool.parameters.get("properties")
+
+    def _layers(self) -> tuple[LayerProfile, ...]:
+        layers = self.toolbox.layers()
+        if self.free:
+            return layers
+        return tuple(layer for layer in layers if layer.name not in self.hidden)
 
     def choice(self, stage: str) -> Choice:
         """Return what the next reply may be, in the states that `stage` leads to."""
         states = self.workflow.reachable(stage)
-        tools = self._usual(states)
+        tools = tuple(tool for tool in self._usual(states) if not self._is_done(tool))
         return Choice(
             tools,
-            self.toolbox.layers(),
+            self._layers(),
             self.chat.references(),
             {"CURRENT_STAGE": {"type": "string", "enum": [item.name for item in states]}},
             {
@@ -111,3 +143,13 @@ class Menu:
 
     def _alike(self) -> tuple[Example, ...]:
         return self.bank.nearest(self.question, self.intent, _EXAMPLES)
+
+
+def _ancestors(layer: LayerProfile, layers: tuple[LayerProfile, ...]) -> frozenset[str]:
+    """Return the names of the layers that a layer was made from, step by step."""
+    known = {one.key: one for one in layers}
+    found: dict[str, str] = {}
+    while layer.parent in known and layer.parent not in found:
+        layer = known[layer.parent]
+        found[layer.key] = layer.name
+    return frozenset(found.values())

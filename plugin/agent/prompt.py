@@ -16,6 +16,7 @@ from .message import Message, Role, ToolCall
 from .state import State, Workflow
 
 _FIELDS_LISTED = 40
+_FIRST_WORDS = 4
 _ROOM = 9_000
 """Characters for the list of layers; a third of what a model with 8,192 tokens reads."""
 
@@ -28,14 +29,32 @@ class Prompts:
     reflect: str
     confirm: str
     summary: str
+    references: frozenset[str] = frozenset()
+    showing: frozenset[str] = frozenset()
+
+    def shows(self, question: str) -> bool:
+        """Tell whether a question asks to see something on the map."""
+        return not self.showing.isdisjoint(_words(question))
+
+    def refers(self, question: str) -> bool:
+        """Tell whether a question begins with a word that speaks of something before it.
+
+        Only the first words count: further on, "them" means what the question itself named.
+        """
+        return not self.references.isdisjoint(_words(question)[:_FIRST_WORDS])
 
 
 def load(folder: Path) -> Prompts:
     """Read the prompt texts. Raises OSError when one is missing."""
     names = ("system", "reflect", "confirm", "summary")
-    return Prompts(
-        *((folder / f"{name}.txt").read_text(encoding="utf-8").strip() for name in names)
-    )
+    texts = [(folder / f"{name}.txt").read_text(encoding="utf-8").strip() for name in names]
+    words = json.loads((folder / "words.json").read_text(encoding="utf-8"))
+    kinds = ("references", "showing")
+    return Prompts(*texts, *(frozenset(" ".join(words[kind].values()).split()) for kind in kinds))
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"[^\W\d_]+", text.casefold())
 
 
 def system(prompts: Prompts, workflow: Workflow) -> Message:
@@ -81,8 +100,7 @@ def layer_line(layer: LayerProfile, fields: bool = True) -> str:
     parts = [layer.geometry if layer.features < 0 else _many(layer)]
     if layer.family.value != "table":
         parts.append(layer.crs or "no CRS")
-    title = f"{layer.short} = {layer.key}" if layer.short else layer.key
-    text = f"{title} ({', '.join(parts)})"
+    text = f"{layer.title} ({', '.join(parts)})"
     if layer.fields and fields:
         names = [item.name for item in layer.fields[:_FIELDS_LISTED]]
         more = len(layer.fields) - len(names)
@@ -104,6 +122,7 @@ def initial(examples: Iterable[Example], workflow: Workflow) -> list[Message]:
     for example in examples:
         said = {
             "CURRENT_STAGE": workflow.initial,
+            "REFERS_TO": example.refers,
             "NEEDS": example.needs,
             "USER_INTENT": example.intent,
             "layers": example.keys,

@@ -22,6 +22,9 @@ from ..llm.base import (
 from .event import AnswerDelta, Event, ModelState, TokensUsed
 from .message import Message
 
+_WRAPPING = "{`"
+"""What a text begins with that is no sentence yet: JSON, or a code fence."""
+
 
 class TokensSpent(ModelError):
     """The cap of tokens for one question is reached."""
@@ -57,9 +60,10 @@ class Talk:
     def write(
         self, messages: tuple[Message, ...], max_tokens: int, stream: bool
     ) -> Generator[Event, None, Reply]:
-        """Ask for free text, streamed as the answer when `stream` is set."""
+        """Ask for free text, streamed as the answer when `stream` is set and it is no JSON."""
         started = self._begin()
         writing = False
+        text = ""
         yield ModelState("reading")
         for chunk in self.speaker.write(messages, max_tokens, self.cancelled):
             if isinstance(chunk, Reply):
@@ -72,7 +76,9 @@ class Talk:
                 writing = True
                 yield ModelState("writing")
             if isinstance(chunk, TextDelta) and stream:
-                yield AnswerDelta(chunk.text)
+                text = (text + chunk.text).lstrip()
+                if text and text[0] not in _WRAPPING:
+                    yield AnswerDelta(chunk.text)
         raise ModelError("The model ended without a reply. Try again.")
 
     def _begin(self) -> float:

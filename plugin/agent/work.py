@@ -93,6 +93,7 @@ class Work:
             raise
         yield self._finished(call, started, "", result)
         self.chat.keep(result)
+        self.chat.retain(self.toolbox.results())
         self.results.append(result)
         return result
 

@@ -73,6 +73,9 @@ class PlainToolbox:
     def layers(self) -> tuple[LayerProfile, ...]:
         return tuple(self.profiles)
 
+    def results(self) -> frozenset[str]:
+        return frozenset(f"r{number + 1}" for number in range(self.made)) | {"answer", "reject"}
+
     def begin_turn(self, question: str) -> None:
         self.turns.append(question)
 

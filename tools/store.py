@@ -66,7 +66,7 @@ class ResultStore:
     def take_id(self, short: str) -> None:
         """Mark a short id as given out."""
         self._last = max(self._last, int(short[1:]))
-        if short not in self._turn().shorts:
+        if short not in self.results():
             self._turn().shorts.append(short)
 
     def order_of(self, layer_id: str) -> int:
@@ -166,13 +166,28 @@ class ResultStore:
         short = self._free(short)
         layer.setName(self.name_for(title))
         layer.setCustomProperty(_PROPERTY, short)
-        _stamp(layer, provenance)
+        _stamp(layer, provenance, self._inputs(provenance.parameters))
         self._project.addMapLayer(layer, False)
         self._group().insertLayer(0, layer)
         self._shorts[layer.id()] = short
         self._parents[layer.id()] = str(provenance.parameters.get("INPUT", ""))
         self._turn().layers.append(layer.id())
         return reference(layer)
+
+    def _inputs(self, parameters: Any) -> list[str]:
+        """Return the names of the layers that parameters name, by id, short id or name."""
+        if isinstance(parameters, dict):
+            parameters = list(parameters.values())
+        if isinstance(parameters, (list, tuple)):
+            found = [name for one in parameters for name in self._inputs(one)]
+            return list(dict.fromkeys(found))
+        if not isinstance(parameters, str):
+            return []
+        shorts = {short: identity for identity, short in self._shorts.items()}
+        layer = self._project.mapLayer(shorts.get(parameters, parameters))
+        if layer is not None:
+            return [layer.name()]
+        return [one.name() for one in self._project.mapLayersByName(parameters)[:1]]
 
     def _free(self, short: str) -> str:
         """Return the id, with a number added when the call made another layer before."""
@@ -248,8 +263,8 @@ def reference(layer: QgsMapLayer) -> LayerReference:
     )
 
 
-def _stamp(layer: QgsMapLayer, provenance: Provenance) -> None:
-    """Write question, tool, parameters and time into the layer's metadata."""
+def _stamp(layer: QgsMapLayer, provenance: Provenance, inputs: list[str]) -> None:
+    """Write question, tool, parameters, inputs and time into the layer's metadata."""
     metadata = layer.metadata()
     if provenance.question:
         metadata.setAbstract(provenance.question)
@@ -258,6 +273,7 @@ def _stamp(layer: QgsMapLayer, provenance: Provenance) -> None:
             {
                 "tool": provenance.tool,
                 "parameters": provenance.parameters,
+                "inputs": inputs,
                 "time": datetime.datetime.now().astimezone().isoformat(timespec="seconds"),
             },
             ensure_ascii=False,

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from chat_case import wait_until
 from qgis.core import QgsProject, QgsVectorLayer
 
-from geo_olm.plugin.session import answer_question
+from geo_olm.plugin.session import Session, answer_question
 from geo_olm.plugin.settings import Settings
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data" / "real"
@@ -56,3 +57,38 @@ def test_a_layer_that_is_not_there_is_refused_d18(tmp_path: Path) -> None:
     record = asked(tmp_path, question, "lux.shp")
     assert record["status"] == "rejected"
     assert "road" in record["reason"].lower()
+
+
+def test_a_chat_of_four_turns_keeps_to_what_was_made_before(tmp_path: Path) -> None:
+    project = QgsProject()
+    project.setEllipsoid("EPSG:7030")
+    copy = shutil.copy(SHARED / "world.gpkg", tmp_path)
+    world = QgsVectorLayer(str(copy), "world", "ogr")
+    assert project.addMapLayer(world)
+    session = Session(project, Settings(server="embedded"))
+    records: list[dict[str, Any]] = []
+    session.finished.connect(records.append)
+
+    def ask(question: str) -> dict[str, Any]:
+        before = len(records)
+        session.ask(question)
+        wait_until(lambda: len(records) > before, limit=240)
+        return records[-1]
+
+    try:
+        counted = ask("How many countries have no GDP per capita value? Show them.")
+        assert (counted["value"], [one["features"] for one in counted["layers"]]) == (17, [17])
+        kept = ask("Only those in Asia.")
+        assert (kept["value"], [one["features"] for one in kept["layers"]]) == (4, [4])
+        made = project.mapLayer(kept["layers"][0]["id"])
+        missing = {"Dem. Rep. Korea", "Syria", "Taiwan", "Northern Cyprus"}
+        assert {one["name_long"] for one in made.getFeatures()} == missing
+        coloured = ask("Colour them by population.")
+        assert coloured["status"] == "ok"
+        assert made.renderer().type() in ("graduatedSymbol", "categorizedSymbol")
+        assert world.renderer().type() == "singleSymbol"
+        undone = ask("Undo that.")
+        assert undone["status"] == "ok"
+        assert made.renderer().type() == "singleSymbol"
+    finally:
+        session.close()

@@ -109,9 +109,7 @@ def run(algorithm: str, parameters: dict[str, Any], context: Context) -> Outcome
     """
     found = find(algorithm)
     outcome = _guarded(found, parameters, context)
-    guard_result.after(
-        found, parameters, outcome.layers, outcome.values, outcome.files, context
-    )
+    guard_result.after(found, parameters, outcome.layers, outcome.values, outcome.files, context)
     return outcome
 
 
@@ -193,6 +191,7 @@ class _Work:
         self._copies = copies
         self._folder = Path(tempfile.mkdtemp(dir=_made(context.temporary_folder)))
         self.processing: Any = None
+        self._there = frozenset(self._written())
 
     @classmethod
     def of(
@@ -298,7 +297,7 @@ class _Work:
     def tidy(self, keep: bool) -> None:
         """Remove an empty folder, or all files of a run that did not end well.
 
-        A destination outside the folder was new by rule, so removing it loses nothing.
+        A file that was there before the run stays: other layers may be in it.
         """
         if keep:
             if not os.listdir(self._folder):
@@ -306,7 +305,8 @@ class _Work:
             return
         shutil.rmtree(self._folder, ignore_errors=True)
         for text in self._written():
-            os.remove(text)
+            if text not in self._there:
+                os.remove(text)
 
 
 def _should_be_layer(output: Any, value: Any) -> bool:

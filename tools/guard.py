@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from osgeo import gdal
 from qgis.core import (
     QgsFeature,
     QgsProcessingAlgorithm,
@@ -23,7 +22,7 @@ from .base import Family, MendableError
 from .context import Context
 from .distance import needs_crs
 from .layer_copy import memory_layer
-from .source import LayerSource, RasterSource, VectorSource, crs_name
+from .source import LayerSource, RasterSource, VectorSource, crs_name, opened
 from .spelling import listed
 
 BY_VALUE = frozenset({"joinattributestable", "package", "exporttospreadsheet"})
@@ -98,7 +97,7 @@ def completed(
 def _column_of(source: VectorSource) -> str:
     """Return the geometry column of a file's layer, "" where the format has none."""
     name = re.search(r"\|layername=([^|]*)", source.source)
-    dataset = gdal.OpenEx(source.source.partition("|")[0], gdal.OF_VECTOR | gdal.OF_READONLY)
+    dataset = opened(source.source.partition("|")[0])
     if dataset is None:
         return ""
     found = dataset.GetLayerByName(name.group(1)) if name else dataset.GetLayer(0)

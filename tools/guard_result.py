@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from osgeo import gdal
 from qgis.core import (
     QgsCsException,
     QgsMapLayer,
@@ -21,7 +20,7 @@ from .base import Family
 from .context import Context
 from .distance import transform
 from .guard import BY_VALUE, inputs
-from .source import LayerSource, VectorSource, plain, snapshot
+from .source import LayerSource, VectorSource, opened, plain, snapshot
 
 _MOST_READ = 50_000
 _LONGEST_NAME = 10
@@ -163,7 +162,7 @@ def _renamed(files: Iterable[str], sources: list[LayerSource]) -> Iterator[str]:
 
 def _names_in(path: str) -> list[str]:
     """Return the names of the fields of a file's first layer."""
-    dataset = gdal.OpenEx(path, gdal.OF_VECTOR | gdal.OF_READONLY)
+    dataset = opened(path)
     if dataset is None:
         return []
     definition = dataset.GetLayer(0).GetLayerDefn()

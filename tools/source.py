@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Union
 
+from osgeo import gdal
 from qgis.core import (
     Qgis,
     QgsCoordinateReferenceSystem,
@@ -80,6 +81,16 @@ def plain(value: Any) -> Any:
     if isinstance(value, dict):
         return {str(key): plain(item) for key, item in value.items()}
     return str(value)
+
+
+def opened(path: str, driver: str = "") -> gdal.Dataset | None:
+    """Open a vector file read-only by GDAL (by one driver alone where one is named); None for
+    what it cannot open, whether GDAL raises or not."""
+    allowed = [driver] if driver else []
+    try:
+        return gdal.OpenEx(path, gdal.OF_VECTOR | gdal.OF_READONLY, allowed)
+    except RuntimeError:
+        return None
 
 
 def crs_name(crs: QgsCoordinateReferenceSystem) -> str:

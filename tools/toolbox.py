@@ -6,7 +6,8 @@ from __future__ import annotations
 import errno
 import logging
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from .base import (
     ToolResult,
 )
 from .context import Canvas, Context, MainCaller, removed
+from .keeping import Kept, keep
 from .profile import Profiler
 from .registry import Registry, Tool
 from .selection import make_subset
@@ -125,7 +127,28 @@ class ProjectToolbox:
     ) -> ToolResult:
         """Run one call. Raises MendableError, LastingError or ToolCancelled."""
         tool, fitting = self._prepared(name, arguments)
-        context = Context(
+        context = self._context(name, progress, cancelled)
+        context.stop_if_cancelled()
+        with self._told(name):
+            result = tool.run(fitting, context)
+        return self._finished(result, fitting, context)
+
+    def keep(
+        self,
+        target: Path,
+        identities: Sequence[str],
+        progress: Progress,
+        cancelled: Callable[[], bool],
+    ) -> Kept:
+        """Keep temporary layers, by their ids, in a GeoPackage; not on the main thread.
+
+        Raises MendableError for another file of that name, LastingError, ToolCancelled.
+        """
+        with self._told("keep"):
+            return keep(identities, target, self._context("keep", progress, cancelled))
+
+    def _context(self, name: str, progress: Progress, cancelled: Callable[[], bool]) -> Context:
+        return Context(
             project=self._project,
             call=self._call,
             store=self._store,
@@ -143,9 +166,12 @@ class ProjectToolbox:
             extract=make_subset,
             allowed_folders=self._allowed,
         )
-        context.stop_if_cancelled()
+
+    @contextmanager
+    def _told(self, name: str) -> Iterator[None]:
+        """Turn what QGIS and the system raise into errors that say what to do."""
         try:
-            result = tool.run(fitting, context)
+            yield
         except (ToolError, ToolCancelled):
             raise
         except MemoryError as error:
@@ -160,7 +186,6 @@ class ProjectToolbox:
         except RuntimeError as error:
             _LOG.exception("tool %s failed", name)
             raise LastingError(_deleted(error)) from error
-        return self._finished(result, fitting, context)
 
     def close(self) -> None:
         """Let go of the project's layers."""

@@ -11,6 +11,7 @@ from typing import Any
 
 from .agent.event import ModelState
 from .llm.base import Cancelled, Speaker
+from .llm.holding import AskKnown, nothing_known
 from .place import RESOURCES, store_folder
 from .settings import Settings
 
@@ -26,21 +27,22 @@ class ModelLink:
         self._keeper = ServerKeeper(folder / "run")
 
     def connect(
-        self, settings: Settings, emit: Callable[[Any], None], cancelled: Cancelled
+        self,
+        settings: Settings,
+        emit: Callable[[Any], None],
+        cancelled: Cancelled,
+        known: AskKnown = nothing_known,
     ) -> Speaker:
         """Return a speaker for the model that the settings and the machine lead to.
 
-        May probe for up to two seconds; call it on a worker thread. Raises ModelError.
+        `known` gives the names and values that the ledger looks for in each request. May probe
+        for up to two seconds; call it on a worker thread. Raises ModelError.
         """
+        from .egress import model_exchange
         from .llm.choice import choose_model
-        from .llm.failure import client_missing
         from .llm.server import ServerPlan
         from .llm.speaker import ModelSpeaker
 
-        try:
-            from .llm.transport import qgis_transport
-        except ImportError as error:
-            raise client_missing("httpx") from error
         model = choose_model(
             settings,
             os.environ,
@@ -48,7 +50,7 @@ class ModelLink:
             lambda program, path, name, context, threads: self._keeper.server(
                 ServerPlan(program, path, name, context, threads)
             ),
-            qgis_transport(settings.auth_config),
+            model_exchange(settings, known),
         )
         model.on_wait = lambda seconds: emit(ModelState("reading", seconds))
         return ModelSpeaker(

@@ -26,8 +26,11 @@ class Settings:
     that applies the key. context: tokens asked for (0 chooses). reply_tokens bounds one reply,
     run_tokens the evaluated tokens of one question (0 is no cap). tool_mode: auto, schema,
     native or text. exposure: filter (only the stage's tools) or hint (all tools, the stage's
-    examples). allowed_folders: folders, one a line, whose files a model may have read beside those
-    of the project. connect_s, first_token_s and idle_s bound the waits for a server, in seconds.
+    examples). offline: refuse every address but this machine's. allowed_hosts: hosts, one a line,
+    to which questions may go. package_index: address of a package index, or a folder of wheels
+    ("" is the index that pip is set to). allowed_folders: folders, one a line, whose files a model
+    may have read beside those of the project. connect_s, first_token_s and idle_s bound the waits
+    for a server, in seconds.
     """
 
     server: str = "auto"
@@ -51,6 +54,9 @@ class Settings:
     idle_s: float = 60.0
     output_folder: str = ""
     allowed_folders: str = ""
+    offline: bool = False
+    allowed_hosts: str = ""
+    package_index: str = ""
     debug: bool = False
 
 

@@ -70,6 +70,16 @@ def loopback_only() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(params=["official", "stand-in"])
+def client(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Ask models through the official clients, and then where none can be imported."""
+    kind: str = request.param
+    if kind == "stand-in":
+        for name in ("ollama", "openai", "httpx"):
+            monkeypatch.setitem(sys.modules, name, None)
+    return kind
+
+
 def _missing(item: pytest.Item) -> str:
     """Return why a test cannot or shall not run here, or an empty text."""
     if item.get_closest_marker("shared") and not SHARED.is_dir():

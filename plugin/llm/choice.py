@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING
 from .address import OLLAMA_DEFAULT, ollama_root, openai_base
 from .base import ChatModel, ModelError, NoModel, Server
 from .embedded import EmbeddedModel, Startable
+from .exchange import ExchangeError, ExchangeFactory, fetched
 from .gguf import read_model_file
 from .ollama import OllamaModel
 from .openai import OpenAIModel
+from .plain_exchange import PlainExchange
 from .store import Store
-from .watch import TransportFactory, Watch, http_client
+from .watch import Watch
 
 if TYPE_CHECKING:
     from ..settings import Settings
@@ -37,11 +39,11 @@ def choose_model(
     environ: Mapping[str, str],
     store: Store,
     make_server: MakeServer,
-    transport: TransportFactory | None = None,
+    transport: ExchangeFactory = PlainExchange,
 ) -> ChatModel:
     """Return the model to ask, in the contract's order; nothing is started or loaded yet.
 
-    `transport` applies the user's authentication. The key of the environment goes only to the
+    `transport` makes the exchange of a model. The key of the environment goes only to the
     address of the environment. Raises NoModel, ModelMissing, BrokenModelFile or ModelError.
     """
     choice = _Choice(settings, environ, store, make_server, transport)
@@ -57,7 +59,7 @@ class _Choice:
         environ: Mapping[str, str],
         store: Store,
         make_server: MakeServer,
-        transport: TransportFactory | None,
+        transport: ExchangeFactory,
     ) -> None:
         self._settings = settings
         self._environ = environ
@@ -141,15 +143,13 @@ class _Choice:
 
     def _is_ollama(self, address: str) -> bool:
         """Tell within two seconds whether an Ollama answers at an address."""
-        import httpx
-
         root = _normal(ollama_root, address)
-        with http_client(Watch(PROBE_S, PROBE_S, PROBE_S), self._transport) as client:
-            try:
-                answer = client.get(f"{root}/api/version")
-                told = answer.json() if answer.status_code == 200 else None
-            except (httpx.HTTPError, json.JSONDecodeError, UnicodeDecodeError):
-                return False
+        exchange = self._transport(Watch(PROBE_S, PROBE_S, PROBE_S))
+        try:
+            status, body = fetched(exchange, f"{root}/api/version")
+            told = json.loads(body) if status == 200 else None
+        except (ExchangeError, ValueError):
+            return False
         return isinstance(told, dict) and "version" in told
 
 

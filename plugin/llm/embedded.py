@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Protocol
 
 from .base import Cancelled, ChatRequest, Chunk, ModelCard, Server, Waiting
+from .exchange import ExchangeFactory
 from .gguf import read_model_file
 from .openai import OpenAIModel
-from .watch import OnWait, TransportFactory, Watch
+from .plain_exchange import PlainExchange
+from .watch import OnWait, Watch
 
 
 class Startable(Protocol):
@@ -37,7 +39,7 @@ class EmbeddedModel:
         digest: str = "",
         models: tuple[str, ...] = (),
         watch: Watch | None = None,
-        transport: TransportFactory | None = None,
+        transport: ExchangeFactory = PlainExchange,
     ) -> None:
         self._server = server
         self._path = path

@@ -18,6 +18,7 @@ from .base import (
     ServerDown,
     StreamBroken,
 )
+from .exchange import NoConnection, NoProxy, NoReply
 
 MAX_LISTED = 12
 
@@ -102,23 +103,22 @@ def broken_off(place: Place, detail: str, partial: str) -> StreamBroken:
 
 
 def from_connection(error: BaseException, place: Place, partial: str) -> ModelError:
-    """Return the error for one of httpx's, or for a reply that cannot be read."""
-    import httpx
-
+    """Return the error for one of the exchange's, or for a reply that cannot be read."""
+    if isinstance(error, ModelError):
+        return error
     detail = f"{type(error).__name__}: {error}"
-    if isinstance(error, (httpx.ConnectError, httpx.ConnectTimeout, ConnectionRefusedError)):
+    if isinstance(error, NoProxy):
+        return ServerDown(
+            f"QGIS's proxy did not let {place} be reached. Check the proxy in QGIS's network "
+            "options.",
+            detail,
+            retry=True,
+        )
+    if isinstance(error, NoConnection):
         return server_down(place, detail)
-    if isinstance(error, httpx.TimeoutException) and not partial:
+    if isinstance(error, NoReply) and not partial:
         return silent(place, detail)
     return broken_off(place, detail, partial)
-
-
-def client_missing(package: str) -> ModelError:
-    """An official client cannot be imported."""
-    return ModelError(
-        f"The Python package {package} is not installed. Install it for QGIS's Python, as in "
-        f'"python3 -m pip install {package}", then start QGIS again.'
-    )
 
 
 def from_status(status: int | None, text: str, place: Place) -> ModelError:
@@ -139,6 +139,12 @@ def from_status(status: int | None, text: str, place: Place) -> ModelError:
     if status in (401, 403):
         return ModelError(
             f"{place} refuses the key. Choose an authentication with a valid key in the options.",
+            detail,
+        )
+    if status is not None and 300 <= status < 400:
+        return ModelError(
+            f"{place} sends requests on to another address, which is not followed. Set the right "
+            "address in the options.",
             detail,
         )
     if status == 404 and not place.model:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..agent.message import Message, Role
 from .address import is_loopback, ollama_root, shown
@@ -20,28 +20,26 @@ from .base import (
     RunCancelled,
     Server,
 )
+from .exchange import ExchangeFactory
 from .failure import (
     Place,
     broken_off,
-    client_missing,
     context_full,
     from_connection,
     from_status,
     model_missing,
 )
+from .ollama_client import ollama_client, refusal_of
+from .plain_exchange import PlainExchange
 from .retry import Streaming, insisted
 from .usage import counted, estimate, guessed
-from .watch import OnWait, TransportFactory, Watch, client_options, never
-
-if TYPE_CHECKING:
-    import httpx
-    import ollama
+from .watch import OnWait, Watch, never
 
 LABEL = "Ollama"
 
 
 class OllamaModel:
-    """A ChatModel over the official client.
+    """A ChatModel over the official client, or over the one that stands in for it.
 
     `model` "" takes the first one listed; a name without a tag also means its `latest`. The
     context asked for is bounded by what the model was trained for, and stays the same for every
@@ -56,7 +54,7 @@ class OllamaModel:
         context: int = 8192,
         keep_alive: str = "5m",
         watch: Watch | None = None,
-        transport: TransportFactory | None = None,
+        transport: ExchangeFactory = PlainExchange,
     ) -> None:
         self._root = ollama_root(address)
         self._name = model
@@ -64,7 +62,7 @@ class OllamaModel:
         self._keep_alive = _duration(keep_alive)
         self._watch = watch or Watch()
         self._transport = transport
-        self._made: ollama.Client | None = None
+        self._made: Any = None
         self._known: ModelCard | None = None
 
     @property
@@ -130,7 +128,7 @@ class OllamaModel:
     def close(self) -> None:
         """Let go of connections; the model can be used again afterwards."""
         if self._made is not None:
-            self._made.close()  # type: ignore[no-untyped-call]
+            self._made.close()
             self._made = None
 
     def _once(self, card: ModelCard, request: ChatRequest) -> Streaming:
@@ -173,15 +171,9 @@ class OllamaModel:
             options["seed"] = request.seed
         return options
 
-    def _client(self) -> ollama.Client:
+    def _client(self) -> Any:
         if self._made is None:
-            try:
-                import ollama
-            except ImportError as error:
-                raise client_missing("ollama") from error
-            options = client_options(self._watch, self._transport)
-            hooks = {"response": [_without_blank_lines]}
-            self._made = ollama.Client(host=self._root, event_hooks=hooks, **options)
+            self._made = ollama_client(self._root, self._watch, self._transport)
         return self._made
 
     def _place(self) -> Place:
@@ -197,16 +189,13 @@ class OllamaModel:
         """Return the error to raise for one of the client's or the connection's."""
         if self._watch.cancelled():
             return RunCancelled()
-        import ollama
-
-        if not isinstance(error, ollama.ResponseError):
-            cause = error.__context__ if isinstance(error, ConnectionError) else error
-            return from_connection(cause or error, self._place(), partial)
-        status = error.status_code if error.status_code > 0 else None
-        if status == 404:
+        told = refusal_of(error)
+        if told is None:
+            return from_connection(error, self._place(), partial)
+        if told.status == 404:
             return self._missing([str(item.model) for item in self._client().list().models])
-        found = from_status(status, error.error, self._place())
-        if status is None and type(found) is ModelError:
+        found = from_status(told.status, told.text, self._place())
+        if told.status is None and type(found) is ModelError:
             return broken_off(self._place(), found.detail, partial)
         return found
 
@@ -267,30 +256,3 @@ def _duration(text: str) -> float | str:
         return float(text)
     except ValueError:
         return text
-
-
-def _without_blank_lines(response: httpx.Response) -> None:
-    """Drop blank lines and comments from a stream: the official client stumbles over them."""
-    import httpx
-
-    class Lines(httpx.SyncByteStream):
-        """The stream, line by line."""
-
-        def __init__(self, source: httpx.SyncByteStream) -> None:
-            self._source = source
-
-        def __iter__(self) -> Iterator[bytes]:
-            held = b""
-            for piece in self._source:
-                *lines, held = (held + piece).split(b"\n")
-                for line in lines:
-                    if line.strip() and not line.startswith(b":"):
-                        yield line + b"\n"
-            if held.strip():
-                yield held
-
-        def close(self) -> None:
-            self._source.close()
-
-    if isinstance(response.stream, httpx.SyncByteStream) and response.is_success:
-        response.stream = Lines(response.stream)

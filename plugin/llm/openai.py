@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..agent.message import Message, Role
 from .address import is_loopback, openai_base, shown
@@ -22,30 +22,26 @@ from .base import (
     Server,
     Usage,
 )
+from .exchange import ExchangeFactory, fetched
 from .failure import (
     Place,
     broken_off,
-    client_missing,
     context_full,
     from_connection,
     from_status,
     model_missing,
 )
+from .openai_client import cause_of, openai_client, refusal_of
+from .plain_exchange import PlainExchange
 from .retry import Streaming, insisted
 from .usage import counted, estimate, guessed, number
-from .watch import OnWait, TransportFactory, Watch, http_client, never
-
-if TYPE_CHECKING:
-    import openai
-
-NO_KEY = "none"
-"""Sent where a server asks for no key: the official client insists on one."""
+from .watch import OnWait, Watch, never
 
 _FINISH = {"length": Finish.LENGTH, "tool_calls": Finish.CALLS, "function_call": Finish.CALLS}
 
 
 class OpenAIModel:
-    """A ChatModel over the official client.
+    """A ChatModel over the official client, or over the one that stands in for it.
 
     `model` "" takes the first one listed. `context` counts where the server does not say its
     own; `digest` is given where the owner of the server knows the weights. The key is held in
@@ -63,7 +59,7 @@ class OpenAIModel:
         server: Server = Server.OPENAI,
         label: str = "The server",
         watch: Watch | None = None,
-        transport: TransportFactory | None = None,
+        transport: ExchangeFactory = PlainExchange,
     ) -> None:
         self._base = openai_base(address)
         self._key = api_key
@@ -74,7 +70,7 @@ class OpenAIModel:
         self._label = label
         self._watch = watch or Watch()
         self._transport = transport
-        self._made: openai.OpenAI | None = None
+        self._made: Any = None
         self._known: ModelCard | None = None
         self._brief = False
 
@@ -150,20 +146,9 @@ class OpenAIModel:
         finish = _FINISH.get(seen.finish, Finish.STOP)
         return assembly.reply(finish, seen.usage or guessed(request, assembly.text))
 
-    def _client(self) -> openai.OpenAI:
+    def _client(self) -> Any:
         if self._made is None:
-            try:
-                import openai
-            except ImportError as error:
-                raise client_missing("openai") from error
-            http = http_client(self._watch, self._transport)
-            self._made = openai.OpenAI(
-                base_url=self._base,
-                api_key=self._key or NO_KEY,
-                max_retries=0,
-                timeout=http.timeout,
-                http_client=http,
-            )
+            self._made = openai_client(self._base, self._key, self._watch, self._transport)
         return self._made
 
     def _described(self, name: str, item: Any) -> ModelCard:
@@ -187,11 +172,11 @@ class OpenAIModel:
 
     def _context_of_llama(self) -> int | None:
         """Return the context that an older llama.cpp tells only on a page of its own."""
-        with http_client(self._watch, self._transport) as http:
-            answer = http.get(self._base[: -len("/v1")] + "/props")
-        if answer.status_code != 200:
+        exchange = self._transport(self._watch)
+        status, body = fetched(exchange, self._base[: -len("/v1")] + "/props")
+        if status != 200:
             return None
-        return number(answer.json(), "default_generation_settings", "n_ctx")
+        return number(json.loads(body), "default_generation_settings", "n_ctx")
 
     def _place(self, name: str) -> Place:
         context = self._known.context if self._known else self._context
@@ -201,19 +186,14 @@ class OpenAIModel:
         """Return the error to raise for one of the client's or the connection's."""
         if self._watch.cancelled():
             return RunCancelled()
-        import openai
-
         place = self._place(self._known.name if self._known else "")
-        if isinstance(error, openai.APIStatusError):
-            return from_status(error.status_code, error.response.text, place)
-        if isinstance(error, openai.APIConnectionError):
-            return from_connection(error.__cause__ or error, place, partial)
-        if isinstance(error, openai.APIError):
-            told = json.dumps(error.body) if error.body is not None else str(error)
-            found = from_status(None, told, place)
-            plain = type(found) is ModelError
-            return broken_off(place, found.detail, partial) if plain else found
-        return from_connection(error, place, partial)
+        told = refusal_of(error)
+        if told is None:
+            return from_connection(cause_of(error), place, partial)
+        found = from_status(told.status, told.text, place)
+        if told.status is None and type(found) is ModelError:
+            return broken_off(place, found.detail, partial)
+        return found
 
 
 class _Seen:

@@ -1,26 +1,41 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Carries the official clients' requests over QGIS's network manager, with limits and a stop of
-our own. Import it only where a model is asked: it needs httpx."""
+"""The exchange over QGIS's network manager, with limits and a stop of our own: the one way by
+which this plugin reaches a server, for models, packages and downloads alike."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator
 
-import httpx
 from qgis.core import QgsApplication, QgsNetworkAccessManager
 from qgis.PyQt.QtCore import QByteArray, QEventLoop, QTimer, QUrl
 from qgis.PyQt.QtNetwork import QNetworkReply, QNetworkRequest
 
 from .address import is_loopback
-from .base import RunCancelled
-from .watch import TransportFactory, Watch
+from .base import ModelError, RunCancelled
+from .exchange import (
+    BrokenExchange,
+    ExchangeError,
+    ExchangeFactory,
+    NoConnection,
+    NoProxy,
+    NoReply,
+    Outgoing,
+)
+from .ward import Guarded, Ward
+from .watch import Watch
 
 TICK_MS = 50
 
 _NO_LIMIT_MS = 2**31 - 1
 _OWN_HEADERS = {"host", "content-length", "connection", "accept-encoding", "transfer-encoding"}
-_DIRECT = ("http://127.", "https://127.", "http://localhost", "https://localhost", "http://[::1]")
+_DECODED = {"content-encoding", "content-length", "transfer-encoding"}
+"""Headers that no longer hold for a body that Qt has already decoded."""
+
+_DIRECT = (
+    "http://127.", "https://127.", "http://localhost:", "https://localhost:",
+    "http://localhost/", "https://localhost/", "http://[::1]", "https://[::1]",
+)  # fmt: skip
 
 _Error = QNetworkReply.NetworkError
 _NOT_CONNECTED = {
@@ -29,62 +44,62 @@ _NOT_CONNECTED = {
     _Error.SslHandshakeFailedError,
     _Error.TemporaryNetworkFailureError,
     _Error.NetworkSessionFailedError,
+    _Error.UnknownNetworkError,
+}
+_OF_THE_PROXY = {
     _Error.ProxyConnectionRefusedError,
     _Error.ProxyConnectionClosedError,
     _Error.ProxyNotFoundError,
     _Error.ProxyTimeoutError,
     _Error.ProxyAuthenticationRequiredError,
-    _Error.UnknownNetworkError,
     _Error.UnknownProxyError,
 }
 
 
-def qgis_transport(auth_config: str = "") -> TransportFactory:
-    """Return the maker of transports that apply an authentication configuration ("" is none)."""
-    return lambda watch: QgisTransport(watch, auth_config)
+def qgis_exchange(ward: Ward, auth_config: str = "") -> ExchangeFactory:
+    """Return the maker of exchanges that apply an authentication configuration ("" is none).
+
+    Every request is first shown to the ward, which may refuse it, and is noted there.
+    """
+    return lambda watch: Guarded(_QgisExchange(watch, auth_config), ward)
 
 
-class QgisTransport(httpx.BaseTransport):
-    """An httpx transport over QgsNetworkAccessManager of the calling thread.
+class _QgisExchange:
+    """An exchange over QgsNetworkAccessManager of the calling thread.
 
     It works on the main thread, in a QThread and in a QgsTask; a request and its reply stay on
     one thread. While nothing arrives, events are handled and `watch.cancelled` is asked every
-    50 ms. Raises RunCancelled, and httpx's errors for what fails. QGIS's own time limit does not
-    count here, and addresses on this machine are reached without the proxy.
+    50 ms. QGIS's own time limit does not count here, and addresses on this machine are reached
+    without the proxy.
     """
 
-    def __init__(self, watch: Watch, auth_config: str = "") -> None:
+    def __init__(self, watch: Watch, auth_config: str) -> None:
         self._watch = watch
         self._auth_config = auth_config
 
-    def handle_request(self, request: httpx.Request) -> httpx.Response:
-        """Send a request and return its response as soon as the head has come."""
-        body = request.read()
+    def send(self, request: Outgoing) -> _Flow:
+        """Send a request and return its reply as soon as the head has come."""
         manager = QgsNetworkAccessManager.instance()
-        if is_loopback(str(request.url)):
+        if is_loopback(request.url):
             _go_direct(manager)
         reply = manager.sendCustomRequest(
-            self._prepared(request), request.method.encode(), QByteArray(body)
+            self._prepared(request), request.method.encode(), QByteArray(request.body)
         )
-        flow = _Flow(reply, self._watch, request, bool(body))
+        flow = _Flow(reply, self._watch, bool(request.body))
         try:
             flow.await_head()
         except BaseException:
             flow.close()
             raise
-        status = reply.attribute(QNetworkRequest.Attribute.HttpStatusCodeAttribute)
-        headers = [(bytes(name), bytes(value)) for name, value in reply.rawHeaderPairs()]
-        headers = [item for item in headers if item[0].lower() not in _DECODED]
-        return httpx.Response(int(status), headers=headers, stream=_Body(flow), request=request)
+        return flow
 
-    def _prepared(self, request: httpx.Request) -> QNetworkRequest:
+    def _prepared(self, request: Outgoing) -> QNetworkRequest:
         """Return the request in Qt's form, with the authentication applied."""
-        made = QNetworkRequest(QUrl(str(request.url)))
-        for name, value in request.headers.raw:
-            plain = name.decode("ascii").lower()
-            replaced = bool(self._auth_config) and plain == "authorization"
-            if plain not in _OWN_HEADERS and not replaced:
-                made.setRawHeader(QByteArray(name), QByteArray(value))
+        made = QNetworkRequest(QUrl(request.url))
+        for name, value in request.headers:
+            replaced = bool(self._auth_config) and name.lower() == "authorization"
+            if name.lower() not in _OWN_HEADERS and not replaced:
+                made.setRawHeader(QByteArray(name.encode()), QByteArray(value.encode("latin-1")))
         attribute = QNetworkRequest.Attribute
         made.setAttribute(
             attribute.CacheLoadControlAttribute, QNetworkRequest.CacheLoadControl.AlwaysNetwork
@@ -96,30 +111,26 @@ class QgisTransport(httpx.BaseTransport):
         if self._auth_config:
             done, made = QgsApplication.authManager().updateNetworkRequest(made, self._auth_config)
             if not done:
-                raise httpx.ConnectError(
-                    "the authentication configuration could not be applied", request=request
+                raise ModelError(
+                    "The stored key could not be applied, so nothing was sent. Choose another "
+                    "authentication in the options.",
+                    f"authentication configuration {self._auth_config}",
                 )
         return made
-
-
-_DECODED = {b"content-encoding", b"content-length", b"transfer-encoding"}
-"""Headers that no longer hold for a body that Qt has already decoded."""
 
 
 class _Flow:
     """One reply as it comes in: waits for it without blocking events, within the limits."""
 
-    def __init__(
-        self, reply: QNetworkReply, watch: Watch, request: httpx.Request, has_body: bool
-    ) -> None:
+    def __init__(self, reply: QNetworkReply, watch: Watch, has_body: bool) -> None:
         self._reply = reply
         self._watch = watch
-        self._request = request
         self._has_body = has_body
         self._sent = False
         self._begun = time.monotonic()
         self._told = self._begun
         self._first_byte = False
+        self._closed = False
         self._loop = QEventLoop()
         self._tick = QTimer()
         self._tick.setInterval(TICK_MS)
@@ -129,8 +140,22 @@ class _Flow:
         reply.uploadProgress.connect(self._note_sent)
         _lift_limit(reply)
 
+    @property
+    def status(self) -> int:
+        """The HTTP status."""
+        return int(self._reply.attribute(QNetworkRequest.Attribute.HttpStatusCodeAttribute))
+
+    @property
+    def headers(self) -> tuple[tuple[str, str], ...]:
+        """The headers, without those of a coding that Qt has undone."""
+        pairs = [
+            (bytes(name).decode("latin-1"), bytes(value).decode("latin-1"))
+            for name, value in self._reply.rawHeaderPairs()
+        ]
+        return tuple(pair for pair in pairs if pair[0].lower() not in _DECODED)
+
     def await_head(self) -> None:
-        """Wait until the status is known. Raises RunCancelled and httpx's errors."""
+        """Wait until the status is known. Raises as Exchange.send."""
         status = QNetworkRequest.Attribute.HttpStatusCodeAttribute
         while self._reply.attribute(status) is None:
             if self._reply.isFinished():
@@ -139,7 +164,7 @@ class _Flow:
             self._check_first()
 
     def pieces(self) -> Iterator[bytes]:
-        """Yield the body as it comes. Raises RunCancelled and httpx's errors."""
+        """Yield the body as it comes. Raises as Exchange.send."""
         last = time.monotonic()
         while True:
             piece = bytes(self._reply.readAll())
@@ -155,12 +180,13 @@ class _Flow:
             if not self._first_byte:
                 self._check_first()
             elif time.monotonic() - last > self._watch.idle_s:
-                raise httpx.ReadTimeout(
-                    f"nothing came for {self._watch.idle_s:g} s", request=self._request
-                )
+                raise NoReply(f"nothing came for {self._watch.idle_s:g} s")
 
     def close(self) -> None:
         """End the reply if it still runs, and let go of it."""
+        if self._closed:
+            return
+        self._closed = True
         self._tick.stop()
         for signal in (
             self._reply.metaDataChanged,
@@ -192,50 +218,33 @@ class _Flow:
             self._watch.on_wait(waited)
         connecting = self._has_body and not self._sent
         if connecting and waited > self._watch.connect_s:
-            raise httpx.ConnectTimeout(
-                f"no connection after {self._watch.connect_s:g} s", request=self._request
-            )
+            raise NoConnection(f"no connection after {self._watch.connect_s:g} s")
         if not self._has_body and waited > 2 * self._watch.connect_s:
-            raise httpx.ConnectTimeout(f"no answer after {waited:.0f} s", request=self._request)
+            raise NoConnection(f"no answer after {waited:.0f} s")
         if waited > self._watch.first_token_s:
-            raise httpx.ReadTimeout(f"no answer after {waited:.0f} s", request=self._request)
+            raise NoReply(f"no answer after {waited:.0f} s")
 
     def _check_end(self) -> None:
         """Raise for a body that broke off; an error status alone is no fault of the reply."""
         error = self._reply.error()
         if error in (_Error.RemoteHostClosedError, _Error.OperationCanceledError):
             raise self._error()
-        if error in (_Error.TimeoutError, _Error.ProtocolFailure, *_NOT_CONNECTED):
+        if error in (_Error.TimeoutError, _Error.ProtocolFailure, *_NOT_CONNECTED, *_OF_THE_PROXY):
             raise self._error()
 
-    def _error(self) -> httpx.TransportError:
-        """Return httpx's error for the reply's."""
+    def _error(self) -> ExchangeError:
+        """Return the exchange's error for the reply's."""
         error, text = self._reply.error(), self._reply.errorString()
+        if error in _OF_THE_PROXY:
+            return NoProxy(text)
         if error in _NOT_CONNECTED:
-            return httpx.ConnectError(text, request=self._request)
+            return NoConnection(text)
         if error == _Error.TimeoutError:
-            kind = httpx.ReadTimeout if self._sent else httpx.ConnectTimeout
-            return kind(text, request=self._request)
-        return httpx.RemoteProtocolError(text, request=self._request)
+            return NoReply(text) if self._sent else NoConnection(text)
+        return BrokenExchange(text)
 
     def _note_sent(self, sent: int, _total: int) -> None:
         self._sent = self._sent or sent > 0
-
-
-class _Body(httpx.SyncByteStream):
-    """The body of a response as httpx reads it."""
-
-    def __init__(self, flow: _Flow) -> None:
-        self._flow: _Flow | None = flow
-        self._pieces = flow.pieces()
-
-    def __iter__(self) -> Iterator[bytes]:
-        return self._pieces
-
-    def close(self) -> None:
-        if self._flow is not None:
-            self._flow.close()
-            self._flow = None
 
 
 def _is_comment(piece: bytes) -> bool:

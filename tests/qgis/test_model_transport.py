@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 from fake_ollama import FakeOllama, line
@@ -27,14 +28,32 @@ from geo_olm.plugin.llm.base import (
     StreamBroken,
     TextDelta,
 )
+from geo_olm.plugin.llm.exchange import ExchangeFactory
+from geo_olm.plugin.llm.gate import Gate
+from geo_olm.plugin.llm.ledger import Ledger
 from geo_olm.plugin.llm.ollama import OllamaModel
 from geo_olm.plugin.llm.openai import OpenAIModel
-from geo_olm.plugin.llm.transport import qgis_transport
+from geo_olm.plugin.llm.transport import qgis_exchange
+from geo_olm.plugin.llm.ward import Ward
 from geo_olm.plugin.llm.watch import Watch, never
 
 QUESTION = ChatRequest((Message(Role.USER, "How many?"),))
+KEPT: list[Ledger] = []
 
-pytestmark = pytest.mark.usefixtures("qgis_app")
+pytestmark = pytest.mark.usefixtures("qgis_app", "ledger")
+both_clients = pytest.mark.usefixtures("client")
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Iterator[Ledger]:
+    """Keep the ledger of one test."""
+    KEPT.append(Ledger(tmp_path / "ledger"))
+    yield KEPT[-1]
+    KEPT.clear()
+
+
+def exchange(auth_config: str = "", gate: Gate | None = None) -> ExchangeFactory:
+    return qgis_exchange(Ward(gate or Gate(), KEPT[-1]), auth_config)
 
 
 @pytest.fixture
@@ -56,7 +75,7 @@ def dead_proxy() -> Iterator[None]:
 
 
 def openai_model(server: FakeOpenAI, watch: Watch | None = None) -> OpenAIModel:
-    return OpenAIModel(server.address, watch=watch, transport=qgis_transport())
+    return OpenAIModel(server.address, watch=watch, transport=exchange())
 
 
 def answer(model: ChatModel) -> str:
@@ -100,11 +119,12 @@ def outcome(work: Callable[[], str]) -> str:
         return type(error).__name__
 
 
+@both_clients
 def test_both_clients_stream_on_the_main_thread() -> None:
     ndjson = ollama_stream([line(content="a"), line(content="b"), ollama_last()])
     with FakeOpenAI(said("a", "b")) as one, FakeOllama(ndjson) as other:
         assert answer(openai_model(one)) == "ab"
-        assert answer(OllamaModel(other.address, transport=qgis_transport())) == "ab"
+        assert answer(OllamaModel(other.address, transport=exchange())) == "ab"
 
 
 @pytest.mark.parametrize("as_task", [False, True])
@@ -112,7 +132,7 @@ def test_both_clients_stream_on_a_thread_of_their_own(as_task: bool) -> None:
     ndjson = ollama_stream([0.1, line(content="a"), 0.1, line(content="b"), ollama_last()])
     with FakeOpenAI(said("a", "b")) as one, FakeOllama(ndjson) as other:
         assert elsewhere(lambda: answer(openai_model(one)), as_task) == "ab"
-        model = OllamaModel(other.address, transport=qgis_transport())
+        model = OllamaModel(other.address, transport=exchange())
         assert elsewhere(lambda: answer(model), as_task) == "ab"
 
 
@@ -143,6 +163,7 @@ def test_this_machine_is_reached_without_the_proxy(dead_proxy: None) -> None:
         assert answer(openai_model(server)) == "direct"
 
 
+@both_clients
 @pytest.mark.parametrize("before", [[], [chunk(content="Half")]])
 def test_a_stop_ends_a_waiting_reply_within_half_a_second(before: list[bytes]) -> None:
     with FakeOpenAI(stream([*before, 3.0, chunk("stop"), DONE])) as server:
@@ -192,6 +213,7 @@ def test_each_wait_has_its_own_limit() -> None:
             answer(openai_model(server, watch))
 
 
+@both_clients
 def test_a_broken_stream_keeps_what_had_come() -> None:
     fake = FakeOpenAI(stream([chunk(content="Half"), 0.1, BREAK]))
     with fake as server, pytest.raises(StreamBroken) as caught:
@@ -199,18 +221,20 @@ def test_a_broken_stream_keeps_what_had_come() -> None:
     assert caught.value.partial == "Half"
 
 
+@both_clients
 def test_a_closed_port_is_one_sentence_at_once() -> None:
     """Case A44."""
     with FakeOpenAI() as server:
         address = server.address
     begun = time.monotonic()
     with pytest.raises(ServerDown):
-        OpenAIModel(address, transport=qgis_transport()).card()
+        OpenAIModel(address, transport=exchange()).card()
     with pytest.raises(ServerDown):
-        OllamaModel(address, transport=qgis_transport()).card()
+        OllamaModel(address, transport=exchange()).card()
     assert time.monotonic() - begun < 2
 
 
+@both_clients
 def test_an_error_page_is_read_to_its_end() -> None:
     with FakeOpenAI() as server:
         server.page = lambda path, body: (401, {"error": {"message": "bad"}})  # type: ignore[method-assign]
@@ -221,7 +245,7 @@ def test_an_error_page_is_read_to_its_end() -> None:
 
 def test_an_unknown_authentication_sends_nothing() -> None:
     with FakeOpenAI() as server:
-        model = OpenAIModel(server.address, transport=qgis_transport("nothere"))
+        model = OpenAIModel(server.address, transport=exchange("nothere"))
         with pytest.raises(ModelError):
             model.card()
     assert server.paths == []

@@ -15,10 +15,13 @@ import pytest
 from geo_olm.plugin.agent.message import Message, Role
 from geo_olm.plugin.llm.base import ChatModel, ChatRequest, Reply, RunCancelled, Server, TextDelta
 from geo_olm.plugin.llm.choice import choose_model
+from geo_olm.plugin.llm.gate import Gate
 from geo_olm.plugin.llm.grounding import ground
+from geo_olm.plugin.llm.ledger import Ledger
 from geo_olm.plugin.llm.server import ServerKeeper, ServerPlan
 from geo_olm.plugin.llm.store import Store
-from geo_olm.plugin.llm.transport import qgis_transport
+from geo_olm.plugin.llm.transport import qgis_exchange
+from geo_olm.plugin.llm.ward import Ward
 from geo_olm.plugin.llm.watch import never
 from geo_olm.plugin.settings import Settings
 from geo_olm.tools.base import Family, FieldProfile, LayerProfile, ToolDefinition
@@ -70,7 +73,8 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ChatModel]:
         return keeper.server(ServerPlan(program, path, name, context, threads))
 
     settings = Settings(server="embedded", model=str(smallest), context=4096)
-    made = choose_model(settings, {}, store, make, qgis_transport())
+    ward = Ward(Gate(), Ledger(tmp_path_factory.mktemp("ledger")))
+    made = choose_model(settings, {}, store, make, qgis_exchange(ward))
     yield made
     made.close()
     keeper.stop()

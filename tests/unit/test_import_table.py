@@ -42,7 +42,7 @@ LAZY = {
     "httpx", "openai", "ollama", "pandas", "geopandas", "pyarrow", "pyogrio", "onnxruntime",
     "pystac", "pystac_client", "matplotlib", "processing",
 }  # fmt: skip
-ONLY_LAZILY_IMPORTED = {"plugin.llm.transport"}
+ONLY_LAZILY_IMPORTED = {"plugin.llm.httpx_transport"}
 """Modules that may import a client library at their top, since nothing imports them at its own."""
 
 NEVER = {"PyQt5", "PyQt6", "PySide2", "PySide6", "sip", "pickle", "marshal", "shelve", "imp"}

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import socket
-import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -190,14 +189,23 @@ def test_a_missing_program_is_named(choose: Choose, tmp_path: Path) -> None:
         choose(Settings(server="embedded", server_program=str(tmp_path / "gone")))
 
 
-@pytest.mark.parametrize(("server", "package"), [("ollama", "ollama"), ("openai", "openai")])
-def test_a_missing_client_is_one_sentence(
-    choose: Choose, monkeypatch: pytest.MonkeyPatch, server: str, package: str, closed: str
+@pytest.mark.usefixtures("client")
+def test_every_way_to_a_model_is_gone_with_and_without_the_official_clients(
+    choose: Choose, tmp_path: Path
 ) -> None:
-    monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(ModelError) as caught:
-        choose(Settings(server=server, address=closed)).card()
-    assert f"The Python package {package} is not installed." in caught.value.message
+    have_embedded(tmp_path)
+    with FakeOllama(ollama_said("a")) as ollama, FakeOpenAI(openai_said("b")) as openai:
+        for environ, text in (
+            ({"OLLAMA_HOST": ollama.place}, "a"),
+            ({"OPENAI_BASE_URL": openai.address}, "b"),
+        ):
+            *_, reply = choose(environ=environ).chat(QUESTION, never)
+            assert isinstance(reply, Reply)
+            assert reply.text == text
+    with FakeOpenAI(openai_said("c"), models=("tiny",)) as server:
+        *_, reply = choose(address=server.address).chat(QUESTION, never)
+        assert isinstance(reply, Reply)
+        assert reply.text == "c"
 
 
 def test_a_probe_is_short() -> None:

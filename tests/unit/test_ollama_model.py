@@ -37,6 +37,8 @@ from geo_olm.plugin.llm.watch import Watch, never
 QUESTION = ChatRequest((Message(Role.USER, "How many?"),))
 TOOL = ToolSpec("count", "Counts.", {"type": "object", "properties": {}})
 
+pytestmark = pytest.mark.usefixtures("client")
+
 
 @pytest.fixture(autouse=True)
 def closed_models(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:

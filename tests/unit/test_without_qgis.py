@@ -12,6 +12,7 @@ from source_tree import ROOT, modules
 
 CORE = ("plugin.agent", "plugin.llm", "plugin.workflow")
 NEED_QT = {"plugin.llm.transport", "plugin.llm.server"}
+NEED_HTTPX = {"plugin.llm.httpx_transport"}
 FREE_TOOLS = {
     "tools", "tools.base", "tools.registry", "tools.schema", "tools.spelling", "tools.condition",
     "tools.argument", "tools.unit", "tools.search_word", "tools.search_index",
@@ -46,7 +47,7 @@ REFUSED = {
 
 def core_modules() -> list[str]:
     names = [module.name for module in modules()]
-    core = [name for name in names if name.startswith(CORE) and name not in NEED_QT]
+    core = [name for name in names if name.startswith(CORE) and name not in NEED_QT | NEED_HTTPX]
     return core + [name for name in names if name in FREE_TOOLS]
 
 

@@ -20,11 +20,15 @@ Piece = Union[bytes, float, None]
 
 @dataclass(frozen=True)
 class Step:
-    """One scripted answer to a chat request: pieces of the body, pauses in seconds, BREAK."""
+    """One scripted answer to a chat request: pieces of the body, pauses in seconds, BREAK.
+
+    `headers` are sent beside those of the body.
+    """
 
     pieces: Sequence[Piece] = ()
     status: int = 200
     kind: str = "application/json"
+    headers: Sequence[tuple[str, str]] = ()
 
 
 @dataclass
@@ -116,6 +120,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response(step.status)
         self.send_header("Content-Type", step.kind)
         self.send_header("Transfer-Encoding", "chunked")
+        for name, value in step.headers:
+            self.send_header(name, value)
         self.end_headers()
         for piece in step.pieces:
             if piece is BREAK:

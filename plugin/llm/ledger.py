@@ -91,16 +91,16 @@ class Ledger:
                 part.unlink()
 
     def _append(self, line: dict[str, Any]) -> None:
-        text = json.dumps(line, ensure_ascii=False, separators=(",", ":")) + "\n"
+        text = json.dumps(line, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
         with self._lock:
             self._folder.mkdir(parents=True, exist_ok=True)
-            with self._present().open("ab") as file:
-                file.write(text.encode())
+            with self._present(len(text)).open("ab") as file:
+                file.write(text)
 
-    def _present(self) -> Path:
+    def _present(self, room: int) -> Path:
         """Return the file to write to; a full one is followed by a new one, old ones go."""
         parts = self._parts()
-        if parts and parts[-1].stat().st_size < self._limit // PARTS:
+        if parts and parts[-1].stat().st_size + room <= self._limit // PARTS:
             return parts[-1]
         number = int(parts[-1].stem.rpartition("-")[2]) + 1 if parts else 1
         for old in parts[: max(0, len(parts) - PARTS + 1)]:

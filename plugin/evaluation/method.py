@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
@@ -13,7 +14,10 @@ from qgis.core import QgsProject
 from ..agent.event import Event, Status
 from ..llm.base import Cancelled, NoModel
 from ..settings import Settings
+from .contest import Contender, ModelSource, look_for_the_server
+from .fault_rate import asked_for
 from .gold import GoldMethod
+from .rival.catalog import AWAITED, EXPOSURES, RIVALS
 from .task import Task
 
 OnEvent = Callable[[Event], None]
@@ -75,14 +79,22 @@ class GeoOlmMethod:
         record = answer_question(
             question, project, settings, str(output_folder), on_event, cancelled
         )
-        if record["status"] == Status.FAILED.value and not record["model"]["name"]:
-            raise NoModel(record["reason"])
+        if record["status"] == Status.FAILED.value:
+            if not record["model"]["name"]:
+                raise NoModel(record["reason"])
+            look_for_the_server(ModelSource(), settings)
         return record
+
+    def of_task(self, task: Task, data: Path) -> Method:
+        """Return the method for one task; files in the task's data folder may be read."""
+        folders = "\n".join(filter(None, [self._settings.allowed_folders, str(data)]))
+        return GeoOlmMethod(replace(self._settings, allowed_folders=folders))
 
 
 METHODS: dict[str, Callable[[Settings], Method]] = {
     GeoOlmMethod.name: GeoOlmMethod,
     GoldMethod.name: GoldMethod,
+    **{name: partial(Contender, name=name) for name in RIVALS},
 }
 
 
@@ -91,10 +103,31 @@ class MethodError(Exception):
 
 
 def methods_named(names: str, settings: Settings) -> list[Method]:
-    """Make the methods of a list separated by commas. Raises MethodError."""
+    """Make the methods of a list separated by commas.
+
+    "react+chat" chooses a variant of a method. A model called "faults:RATE" is no model: the
+    scripted one then replies to every method but gold. Raises MethodError, and ValueError for
+    rates that cannot be read.
+    """
     wanted = list(dict.fromkeys(name.strip() for name in names.split(",") if name.strip()))
-    unknown = [name for name in wanted if name not in METHODS]
-    if unknown or not wanted:
-        said = ", ".join(unknown) or "no name"
-        raise MethodError(f"Unknown method: {said}. Known are {', '.join(METHODS)}.")
-    return [METHODS[name](settings) for name in wanted]
+    if not wanted:
+        raise MethodError(f"Unknown method: no name. Known are {', '.join(METHODS)}.")
+    return [_made(name, settings) for name in wanted]
+
+
+def _made(name: str, settings: Settings) -> Method:
+    base, plus, variant = name.partition("+")
+    if base in AWAITED:
+        raise MethodError(f"The method {base} is not there yet: it waits for {AWAITED[base]}.")
+    if base not in METHODS:
+        raise MethodError(f"Unknown method: {name}. Known are {', '.join(METHODS)}.")
+    variants = EXPOSURES if base == GeoOlmMethod.name else ()
+    variants = RIVALS[base].variants if base in RIVALS else variants
+    if plus and variant not in variants:
+        known = ", ".join(f"{base}+{one}" for one in variants)
+        said = f"Known are {known}." if known else "It has none."
+        raise MethodError(f"Unknown variant of {base}: {variant}. {said}")
+    rates = asked_for(settings.model)
+    if plus or (rates is not None and base != GoldMethod.name):
+        return Contender(settings, name, rates)
+    return METHODS[base](settings)

@@ -15,6 +15,8 @@ from qgis.core import (
     QgsVectorLayer,
 )
 
+from ...tools import parquet
+from ...tools.base import ToolError
 from .task import Task, TaskLayer
 
 ELLIPSOID = "EPSG:7030"
@@ -77,6 +79,8 @@ def open_layer(layer: TaskLayer, folder: Path) -> QgsMapLayer:
     opened: QgsMapLayer
     if SUBDATASET.fullmatch(source) or path.suffix.lower() in RASTERS:
         opened = QgsRasterLayer(source, layer.name, "gdal")
+    elif parquet.needs_us(path):
+        opened = _parquet(layer, path)
     else:
         options = QgsVectorLayer.LayerOptions(QgsProject.instance().transformContext())
         # A Shapefile opened so loses the encoding of its .cpg file (QGIS 3.40).
@@ -86,6 +90,13 @@ def open_layer(layer: TaskLayer, folder: Path) -> QgsMapLayer:
     if not opened.isValid():
         raise SourceError(f"The layer '{layer.name}' cannot be opened here: {path}.")
     return opened
+
+
+def _parquet(layer: TaskLayer, path: Path) -> QgsVectorLayer:
+    try:
+        return parquet.opened(path, layer.name)
+    except ToolError as error:
+        raise SourceError(f"The layer '{layer.name}' cannot be opened: {error.message}") from error
 
 
 def open_project(task: Task, folder: Path) -> QgsProject:

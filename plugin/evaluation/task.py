@@ -10,9 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from .chain import Chain, chain, shipped
 from .task_fault import Fault, task_faults
 
 FORMAT = 1
+CHAINS = Path(__file__).resolve().parents[2] / "resources" / "evaluation" / "chains.json"
 SPACE = re.compile(r"\s*")
 
 
@@ -31,7 +33,10 @@ class TaskLayer:
 
 @dataclass(frozen=True)
 class Task:
-    """One question; `expect` maps a kind of expectation to its values, checked when read."""
+    """One question; `expect` maps a kind of expectation to its values, checked when read.
+
+    `chains` are reference chains in our tools' names, each of which answers it.
+    """
 
     id: str
     question: str
@@ -41,6 +46,7 @@ class Task:
     area: str = ""
     tags: tuple[str, ...] = ()
     gold: tuple[Mapping[str, Any], ...] = ()
+    chains: tuple[Chain, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -51,7 +57,7 @@ class TaskSet:
     tasks: tuple[Task, ...]
 
 
-def _task(raw: dict[str, Any]) -> Task:
+def _task(raw: dict[str, Any], known: Mapping[str, tuple[Chain, ...]]) -> Task:
     layers = tuple(
         TaskLayer(item["name"], item["source"], item.get("open", "layer") == "layer")
         for item in raw["layers"]
@@ -65,6 +71,7 @@ def _task(raw: dict[str, Any]) -> Task:
         area=raw.get("area", ""),
         tags=tuple(raw.get("tags", ())),
         gold=tuple(raw.get("gold", ())),
+        chains=tuple(chain(one) for one in raw.get("chains", ())) or known.get(raw["id"], ()),
     )
 
 
@@ -135,4 +142,5 @@ def read_tasks(path: Path) -> TaskSet:
         more = f" ({len(found) - 1} more)" if len(found) > 1 else ""
         place = f", {'.'.join(fault.place)}" if fault.place else ""
         raise TaskError(f"{path}{where}: task {name or index + 1}{place}: {fault.text}.{more}")
-    return TaskSet(path, tuple(_task(raw) for raw in document["tasks"]))
+    known = shipped(CHAINS, path.stem)
+    return TaskSet(path, tuple(_task(raw, known) for raw in document["tasks"]))

@@ -204,6 +204,24 @@ def _layer_faults(layers: Any) -> list[Fault]:
     return faults
 
 
+def _is_chains(chains: Any) -> bool:
+    if not isinstance(chains, list):
+        return False
+    steps = [one.get("steps") if isinstance(one, dict) else None for one in chains]
+    return all(
+        isinstance(found, list)
+        and bool(found)
+        and all(
+            isinstance(step, dict)
+            and is_text(step.get("tool"))
+            and isinstance(step.get("arguments", {}), dict)
+            for step in found
+        )
+        and found[-1]["tool"] in ("answer", "reject")
+        for found in steps
+    )
+
+
 def task_faults(raw: Any) -> list[Fault]:
     """Return everything that is wrong with a task as it stands in the file."""
     if not isinstance(raw, dict):
@@ -218,4 +236,8 @@ def task_faults(raw: Any) -> list[Fault]:
         not isinstance(step, dict) or ("algorithm" in step) == ("tool" in step) for step in gold
     ):
         faults.append(Fault(("gold",), "each step of gold names an algorithm or a tool"))
+    if not _is_chains(raw.get("chains", [])):
+        faults.append(
+            Fault(("chains",), "each chain has steps, each with a tool, the last answer or reject")
+        )
     return faults + _layer_faults(raw.get("layers")) + _expect_faults(raw.get("expect"))

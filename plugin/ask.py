@@ -29,6 +29,7 @@ from qgis.core import (
 )
 from qgis.PyQt.QtCore import QCoreApplication
 
+from ..tools.base import ToolError
 from .agent.event import CallFinished, CallStarted, Event, Notice, StageChanged
 from .settings import Settings, SettingsStore
 from .source import opened
@@ -230,11 +231,11 @@ def _listed(value: Any) -> list[Any]:
 
 def _refusal(parameters: dict[str, Any], context: QgsProcessingContext) -> str:
     """Return a sentence that names the layers that cannot be opened, or ""."""
-    missing = [
-        text
-        for text in _listed(parameters.get("LAYERS"))
-        if isinstance(text, str) and not opened(text, context)
-    ]
+    named = [text for text in _listed(parameters.get("LAYERS")) if isinstance(text, str)]
+    try:
+        missing = [text for text in named if not opened(text, context)]
+    except ToolError as error:
+        return error.message
     if not missing:
         return ""
     return tr("{} could not be opened. Check the source.").format(", ".join(missing))

@@ -15,6 +15,8 @@ from qgis.core import (
     QgsProviderSublayerDetails,
 )
 
+from ..tools import parquet
+
 _KINDS = (Qgis.LayerType.Vector, Qgis.LayerType.Raster)
 _PROVIDERS = ("ogr", "gdal")
 _LAYER_NAME = re.compile(r"\|layername=([^|]+)")
@@ -23,12 +25,15 @@ _LAYER_NAME = re.compile(r"\|layername=([^|]+)")
 def opened(text: str, context: QgsProcessingContext) -> list[QgsMapLayer]:
     """Return the valid layers that a source means: an id or name of the project, or a file.
 
-    Empty when it cannot be opened. Main thread only.
+    Empty when it cannot be opened. Main thread only. Raises ToolError for a Parquet file that
+    cannot be read.
     """
     project = context.project()
     for layer in project.mapLayers().values() if project is not None else ():
         if text in (layer.id(), layer.name(), layer.source()):
             return [layer]
+    if parquet.needs_us(text) and Path(text).is_file():
+        return [parquet.opened(Path(text), Path(text).stem)]
     if Path(text).is_file():
         parts = QgsProviderRegistry.instance().querySublayers(text)
         fitting = [one for one in parts if one.type() in _KINDS and one.providerKey() in _PROVIDERS]

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Python packages that QGIS may lack, imported only when a tool uses them."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from .base import LastingError
+
+
+def package(name: str, purpose: str) -> Any:
+    """Return a package; `purpose` begins the sentence that says what needs it.
+
+    Raises LastingError when it cannot be imported.
+    """
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise LastingError(
+            f"{purpose} needs the Python package {name}, which cannot be imported here "
+            f"({error}). Install it for the Python of QGIS, or use a GeoPackage instead."
+        ) from error

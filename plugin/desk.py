@@ -15,9 +15,13 @@ from qgis.core import (
     QgsProject,
     QgsRectangle,
 )
+from qgis.gui import QgsBrowserDockWidget, QgsGui
 from qgis.PyQt.QtCore import QObject, Qt, QTimer
 
+from ..tools.base import ToolCancelled, ToolError
+from ..tools.keeping import Kept
 from ..ui.chat_dock import ChatDock
+from ..ui.keep_dialog import ask_target
 from ..ui.model_view import ModelView
 from . import demo
 from .agent.event import Event, RunFinished, Status
@@ -117,6 +121,8 @@ class Desk(QObject):
         dock.demo_requested.connect(self.open_demo)
         dock.add_layer_requested.connect(lambda: self._iface.openDataSourceManagerPage("ogr"))
         dock.undo_requested.connect(self._undo)
+        dock.keep_requested.connect(self._keep)
+        dock.kept_shown.connect(self._show_file)
         dock.open_in_processing.connect(self._open_in_processing)
         dock.layer_activated.connect(self._activate)
         dock.layer_zoom_requested.connect(self._zoom)
@@ -178,6 +184,46 @@ class Desk(QObject):
         self._dock.set_undoable(False)
         text = " ".join(done) if done else self.tr("There is nothing to undo.")
         self.tell(text, Qgis.MessageLevel.Info)
+
+    def _keep(self, ids: tuple[str, ...]) -> None:
+        """Ask for a file and keep layers in it, in the background."""
+        if self.session.busy:
+            text = self.tr("Keep the layers when the question is answered.")
+            self.tell(text, Qgis.MessageLevel.Info)
+            return
+        target = ask_target(self._dock, self._project.homePath())
+        if target is None:
+            return
+
+        def work(emit: Callable[[Any], None], cancelled: Callable[[], bool]) -> None:
+            try:
+                emit(self.session.keep(target, ids, cancelled))
+            except ToolError as error:
+                emit(error.message)
+            except ToolCancelled:
+                emit("")
+
+        self._background(self.tr("Geo-OLM: keeping layers"), work, self._kept)
+
+    def _kept(self, found: Kept | str) -> None:
+        """Show what was kept, and say what was not."""
+        if isinstance(found, str):
+            if found:
+                self.tell(found, Qgis.MessageLevel.Warning)
+            return
+        self._dock.mark_kept(found.layers, found.path)
+        for fault in found.faults:
+            self.tell(fault, Qgis.MessageLevel.Warning)
+
+    def _show_file(self, path: str) -> None:
+        """Show a kept file where QGIS lists files, or in the system's own window."""
+        index = self._iface.browserModel().findPath(path)
+        browser = self._iface.mainWindow().findChild(QgsBrowserDockWidget)
+        if index.isValid() and browser is not None:
+            browser.setUserVisible(True)
+            browser.setActiveIndex(index)
+            return
+        QgsGui.nativePlatformInterface().openFileExplorerAndSelectFile(path)
 
     def _open_in_processing(self, algorithm: str, parameters: dict[str, Any]) -> None:
         """Open an algorithm's dialog with its parameters filled in; QGIS stays usable."""

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from threading import Lock
@@ -16,6 +16,7 @@ from qgis.PyQt.QtCore import QObject, pyqtSignal
 from ..tools.base import LayerProfile
 from ..tools.catalog import build_registry
 from ..tools.context import Canvas
+from ..tools.keeping import Kept
 from ..tools.toolbox import ProjectToolbox
 from .agent import example, prompt, state
 from .agent.chat import Chat
@@ -151,6 +152,12 @@ class Session(QObject):
     def undo(self) -> tuple[str, ...]:
         """Take back what the last question made; returns what was done."""
         return () if self.busy else self._toolbox.undo_turn()
+
+    def keep(self, target: Path, identities: Sequence[str], cancelled: Cancelled) -> Kept:
+        """Keep temporary layers in a GeoPackage; call it on a worker. Raises ToolError and
+        ToolCancelled."""
+        with self._lock:
+            return self._toolbox.keep(target, identities, lambda percent: None, cancelled)
 
     def use(self, settings: Settings) -> None:
         """Take new settings; they hold from the next question on. Results keep their ids."""

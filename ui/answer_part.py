@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What stands under an answer: the layers and files it made, and what can be done with it."""
+"""What stands under an answer: the files it wrote, and what can be done with it."""
 
 from __future__ import annotations
 
@@ -10,14 +10,13 @@ from qgis.PyQt.QtCore import QUrl
 from qgis.PyQt.QtGui import QDesktopServices, QGuiApplication
 from qgis.PyQt.QtWidgets import QHBoxLayout, QVBoxLayout
 
-from ..plugin.agent.event import LayerReference, RunFinished, Status
+from ..plugin.agent.event import RunFinished, Status
 from .flow_layout import FlowLayout
 from .icon import own_icon, theme_icon
 from .number import number, plain_button, plain_tip
 from .outlet import Outlet
 from .palette import muted
 from .panel import Label, LinkButton, Panel
-from .result_chip import ResultChip
 
 
 class AnswerRow(Panel):
@@ -97,24 +96,3 @@ class FileList(Panel):
 
     def _opener(self, folder: str) -> Callable[[], None]:
         return lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(folder))
-
-
-class LayerList(Panel):
-    """The layers that an answer made, as chips."""
-
-    def __init__(self, outlet: Outlet, layers: tuple[LayerReference, ...]) -> None:
-        super().__init__()
-        self.setObjectName("GeoOlmResults")
-        self._column = QVBoxLayout(self)
-        caption = self.tr("Layers made · temporary")
-        self._column.addWidget(Label(caption, faint=True, scale=0.92, wrap=True))
-        self._flow = FlowLayout()
-        for layer in layers:
-            self._flow.addWidget(ResultChip(outlet, layer))
-        self._column.addLayout(self._flow)
-
-    def restyle(self) -> None:
-        """Set the spacing."""
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(round(self.em * 0.4))
-        self._flow.setSpacing(round(self.em * 0.5))

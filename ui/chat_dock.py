@@ -68,6 +68,8 @@ class ChatDock(QgsDockWidget):
     demo_requested = pyqtSignal()
     add_layer_requested = pyqtSignal()
     undo_requested = pyqtSignal()
+    keep_requested = pyqtSignal(object)
+    kept_shown = pyqtSignal(str)
     open_in_processing = pyqtSignal(str, dict)
     layer_activated = pyqtSignal(str)
     layer_zoom_requested = pyqtSignal(str)
@@ -174,6 +176,10 @@ class ChatDock(QgsDockWidget):
         """Strike a layer that left the project."""
         self.transcript.mark_removed(layer_id)
 
+    def mark_kept(self, ids: tuple[str, ...], path: str) -> None:
+        """Say of layers, by their ids, that they are kept in the file `path`."""
+        self.transcript.mark_kept(ids, path)
+
     def set_undoable(self, undoable: bool) -> None:
         """Offer, or no longer offer, to undo what the newest question made or changed."""
         self.transcript.set_undoable(undoable)
@@ -231,6 +237,8 @@ class ChatDock(QgsDockWidget):
             "layer_table_requested",
             "layer_removal_requested",
             "undo_requested",
+            "keep_requested",
+            "kept_shown",
         ):
             getattr(outlet, name).connect(getattr(self, name))
 

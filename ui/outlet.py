@@ -19,6 +19,8 @@ class Outlet(QObject):
     layer_table_requested = pyqtSignal(str)
     layer_removal_requested = pyqtSignal(str)
     undo_requested = pyqtSignal()
+    keep_requested = pyqtSignal(object)
+    kept_shown = pyqtSignal(str)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)

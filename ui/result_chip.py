@@ -29,10 +29,10 @@ WIDEST = 20
 class ResultChip(QAbstractButton):
     """Icon, name and count of a layer; struck through once the layer is removed."""
 
-    def __init__(self, outlet: Outlet, layer: LayerReference) -> None:
+    def __init__(self, outlet: Outlet, layer: LayerReference, temporary: bool = False) -> None:
         super().__init__()
         self.setObjectName("GeoOlmResultChip")
-        self.layer_id, self.removed = layer.id, False
+        self.layer_id, self.removed, self.temporary = layer.id, False, temporary
         self._outlet, self._layer = outlet, layer
         self._icon: QIcon = layer_icon(layer.geometry)
         self._count = number(layer.features) if layer.features >= 0 else ""
@@ -84,6 +84,11 @@ class ResultChip(QAbstractButton):
             action = menu.addAction(theme_icon(name), text)
             action.setObjectName(f"GeoOlm_{signal}")
             action.triggered.connect(lambda _=False, emit=emit: emit(self.layer_id))
+        if self.temporary:
+            keep = menu.addAction(theme_icon("mActionFileSave"), self.tr("Keep…"))
+            keep.setObjectName("GeoOlm_keep_requested")
+            keep.triggered.connect(lambda: self._outlet.keep_requested.emit((self.layer_id,)))
+            menu.insertAction(menu.actions()[-2], keep)
         return menu
 
     def paintEvent(self, event: QPaintEvent) -> None:

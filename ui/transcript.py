@@ -89,6 +89,11 @@ class Transcript(QScrollArea):
         if self.turns:
             self.turns[-1].set_undoable(undoable)
 
+    def mark_kept(self, ids: tuple[str, ...], path: str) -> None:
+        """Say of layers, by their ids, that they are kept in a file."""
+        for turn in self.turns:
+            turn.mark_kept(ids, path)
+
     def mark_removed(self, layer_id: str) -> None:
         """Strike a removed layer's chips."""
         for turn in self.turns:

@@ -22,9 +22,10 @@ from ..plugin.agent.event import (
     StageChanged,
     Status,
 )
-from .answer_part import AnswerRow, FileList, LayerList
+from .answer_part import AnswerRow, FileList
 from .answer_view import AnswerView
 from .card import MessageCard
+from .layer_list import LayerList
 from .number import number
 from .outlet import Outlet
 from .panel import Panel
@@ -111,7 +112,7 @@ class TurnContent(Panel):
             self._leave_answer()
             self._lines.addWidget(self._end_card(event, total))
         if event.layers:
-            self._lines.addWidget(LayerList(self._outlet, event.layers))
+            self._lines.addWidget(LayerList(self._outlet, event.layers, event.files))
         if event.files:
             self._lines.addWidget(FileList(event.files))
         self.row = AnswerRow(self._outlet, self._question, event)
@@ -158,6 +159,7 @@ class Turn(QWidget):
         self._outlet, self._names = outlet, names
         self._events: list[Event] = []
         self._removed: set[str] = set()
+        self._kept: list[tuple[tuple[str, ...], str]] = []
         self._last, self._undoable = True, False
         self.content: TurnContent | None = None
         self._lines = QVBoxLayout(self)
@@ -187,6 +189,8 @@ class Turn(QWidget):
             self.content.handle(event)
         self._strike()
         self._show_undo()
+        for ids, path in self._kept:
+            self._show_kept(ids, path)
 
     def sleep(self) -> None:
         """Let the widgets go, and keep the height that they had."""
@@ -213,6 +217,11 @@ class Turn(QWidget):
         self._removed.add(layer_id)
         self._strike()
 
+    def mark_kept(self, ids: tuple[str, ...], path: str) -> None:
+        """Say of layers that they are kept in a file."""
+        self._kept.append((ids, path))
+        self._show_kept(ids, path)
+
     def event(self, event: QEvent) -> bool:
         """Tell when the content asks for another height."""
         done = bool(super().event(event))
@@ -224,6 +233,10 @@ class Turn(QWidget):
         for chip in self.findChildren(ResultChip):
             if chip.layer_id in self._removed and not chip.removed:
                 chip.mark_removed()
+
+    def _show_kept(self, ids: tuple[str, ...], path: str) -> None:
+        for made in self.findChildren(LayerList):
+            made.mark_kept(ids, path)
 
     def _show_undo(self) -> None:
         row = self.content.row if self.content is not None else None

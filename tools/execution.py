@@ -12,7 +12,7 @@ import shutil
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +29,7 @@ from qgis.core import (
 )
 from qgis.PyQt.QtCore import Qt
 
-from . import guard, guard_result
+from . import guard, guard_result, parquet
 from .base import MendableError, Progress
 from .context import Context
 from .source import WGS_84, expressions, layer_of, plain
@@ -108,7 +108,10 @@ def run(algorithm: str, parameters: dict[str, Any], context: Context) -> Outcome
     LastingError.
     """
     found = find(algorithm)
-    outcome = _guarded(found, parameters, context)
+    held, parquets = parquet.held_back(found, parameters)
+    outcome = _guarded(found, held, context)
+    written = parquet.written(parquets, outcome.layers, context)
+    outcome = replace(outcome, files=(*outcome.files, *written))
     guard_result.after(found, parameters, outcome.layers, outcome.values, outcome.files, context)
     return outcome
 

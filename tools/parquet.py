@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from osgeo import ogr
-from qgis.core import QgsVectorLayer
+from qgis.core import QgsMapLayer, QgsProcessingAlgorithm, QgsVectorLayer
 
 from .base import MendableError
 from .context import Context
 from .frame import frame, layer_of
 from .package import package
-from .source import VectorSource
+from .source import VectorSource, snapshot
 
 ENDINGS = frozenset({".parquet", ".geoparquet"})
 TYPES = {
@@ -96,6 +96,34 @@ def _keep_whole(found: Any, schema: Any, path: Path) -> None:
             found[name] = found[name].astype("Int64")
 
 
+def held_back(
+    algorithm: QgsProcessingAlgorithm, parameters: dict[str, Any]
+) -> tuple[dict[str, Any], dict[str, Path]]:
+    """Return the parameters with temporary outputs in place of Parquet files that QGIS cannot
+    write, and these files by the name of the output."""
+    files = {
+        definition.name(): Path(parameters[definition.name()])
+        for definition in algorithm.destinationParameterDefinitions()
+        if isinstance(parameters.get(definition.name()), str)
+        and needs_us(parameters[definition.name()])
+    }
+    return {**parameters, **dict.fromkeys(files, "TEMPORARY_OUTPUT")}, files
+
+
+def written(
+    files: Mapping[str, Path], layers: Mapping[str, QgsMapLayer], context: Context
+) -> tuple[str, ...]:
+    """Write the layers that an algorithm made into the files that were held back."""
+    done = []
+    for output, path in files.items():
+        layer = layers.get(output)
+        if isinstance(layer, QgsVectorLayer):
+            source = context.call(lambda one=layer: snapshot(one, context.project, one.name(), ""))
+            write(source, path, context)
+            done.append(str(path))
+    return tuple(done)
+
+
 def write(
     source: VectorSource,
     path: Path,
@@ -115,7 +143,12 @@ def write(
     for name, kind in (types or {}).items():
         found[name] = _typed(found[name], name, kind)
     package("pyarrow", _PURPOSE)
-    found.to_parquet(str(path), index=False)
+    part = path.with_name(f".{path.name}.part")
+    try:
+        found.to_parquet(str(part), index=False)
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def _typed(column: Any, name: str, kind: str) -> Any:

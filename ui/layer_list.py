@@ -32,7 +32,7 @@ class LayerList(Panel):
         self._path = ""
         self._column = QVBoxLayout(self)
         self._line = FlowLayout()
-        self.caption = Label("", faint=True, scale=0.92, wrap=True)
+        self.caption = Label("", faint=True, scale=0.92)
         self.caption.setObjectName("GeoOlmResultsCaption")
         self._line.addWidget(self.caption)
         self.keep = LinkButton("GeoOlmKeep", self.tr("Keep…"))

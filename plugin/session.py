@@ -23,6 +23,7 @@ from .agent.chat import Chat
 from .agent.engine import Agent
 from .agent.event import CallProgress, Event, RunFinished, Status
 from .agent.limit import Limits
+from .disclosure import Disclosure
 from .link import process_link
 from .llm.base import ModelError, RunCancelled, Speaker
 from .number import in_locale
@@ -104,6 +105,7 @@ class Session(QObject):
         self._settings = settings
         self._canvas = canvas
         self._toolbox = make_toolbox(project, settings, self._main, canvas)
+        self._disclosure = Disclosure(self._toolbox.layers)
         self._chat = Chat()
         self._lock = Lock()
         self._speaker: Speaker | None = None
@@ -189,7 +191,8 @@ class Session(QObject):
         """Return the speaker of this chat, a new one after new settings or a failed run."""
         settings, speaker = self._settings, self._speaker
         if speaker is None:
-            speaker = process_link().connect(settings, self._wait, cancelled)
+            known = self._disclosure.known
+            speaker = process_link().connect(settings, self._wait, cancelled, known)
         self._recorder.model(speaker.card())
         if settings is self._settings:
             self._speaker = speaker
@@ -202,6 +205,7 @@ class Session(QObject):
 
     def _pass_on(self, event: Event) -> None:
         self._recorder.note(event)
+        self._disclosure.note(event)
         self.told.emit(event)
 
     def _end(self, error: BaseException | None) -> None:
@@ -241,15 +245,17 @@ def answer_question(
     settings = replace(settings, output_folder=output_folder or settings.output_folder)
     main, recorder = MainThread(), Recorder(question)
     toolbox = make_toolbox(project, settings, main)
+    disclosure = Disclosure(toolbox.layers)
 
     def note(event: Event) -> None:
+        disclosure.note(event)
         if not isinstance(event, CallProgress):
             recorder.note(event)
         on_event(event)
 
     def work(emit: Emit, stopped: Cancelled) -> None:
         try:
-            speaker = process_link().connect(settings, emit, stopped)
+            speaker = process_link().connect(settings, emit, stopped, disclosure.known)
             recorder.model(speaker.card())
         except (ModelError, RunCancelled) as error:
             emit(ending(error))

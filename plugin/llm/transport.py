@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from qgis.core import QgsApplication, QgsNetworkAccessManager
 from qgis.PyQt.QtCore import QByteArray, QEventLoop, QTimer, QUrl
-from qgis.PyQt.QtNetwork import QNetworkReply, QNetworkRequest
+from qgis.PyQt.QtNetwork import QNetworkProxy, QNetworkReply, QNetworkRequest
 
 from .address import is_loopback
 from .base import ModelError, RunCancelled
@@ -85,7 +85,7 @@ class _QgisExchange:
         reply = manager.sendCustomRequest(
             self._prepared(request), request.method.encode(), QByteArray(request.body)
         )
-        flow = _Flow(reply, self._watch, bool(request.body))
+        flow = _Flow(reply, self._watch, bool(request.body), _goes_by_proxy(manager, request.url))
         try:
             flow.await_head()
         except BaseException:
@@ -122,8 +122,9 @@ class _QgisExchange:
 class _Flow:
     """One reply as it comes in: waits for it without blocking events, within the limits."""
 
-    def __init__(self, reply: QNetworkReply, watch: Watch, has_body: bool) -> None:
+    def __init__(self, reply: QNetworkReply, watch: Watch, has_body: bool, by_proxy: bool) -> None:
         self._reply = reply
+        self._by_proxy = by_proxy
         self._watch = watch
         self._has_body = has_body
         self._sent = False
@@ -235,7 +236,8 @@ class _Flow:
     def _error(self) -> ExchangeError:
         """Return the exchange's error for the reply's."""
         error, text = self._reply.error(), self._reply.errorString()
-        if error in _OF_THE_PROXY:
+        refused = self._by_proxy and error == _Error.ConnectionRefusedError
+        if refused or error in _OF_THE_PROXY:
             return NoProxy(text)
         if error in _NOT_CONNECTED:
             return NoConnection(text)
@@ -261,6 +263,14 @@ def _lift_limit(reply: QNetworkReply) -> None:
     timer = reply.findChild(QTimer, "timeoutTimer")
     if timer is not None:
         timer.setInterval(_NO_LIMIT_MS)
+
+
+def _goes_by_proxy(manager: QgsNetworkAccessManager, url: str) -> bool:
+    """Tell whether the user's own proxy is used for an address."""
+    kinds = QNetworkProxy.ProxyType
+    by_hand = (kinds.HttpProxy, kinds.HttpCachingProxy, kinds.Socks5Proxy)
+    past = (*manager.excludeList(), *manager.noProxyList())
+    return manager.fallbackProxy().type() in by_hand and not url.startswith(past)
 
 
 def _go_direct(manager: QgsNetworkAccessManager) -> None:

@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from qgis.core import (
     QgsCsException,
+    QgsGeometry,
     QgsMapLayer,
+    QgsPointXY,
     QgsProcessingAlgorithm,
     QgsRectangle,
     QgsVectorLayer,
@@ -18,11 +21,14 @@ from qgis.core import (
 from . import wording
 from .base import Family
 from .context import Context
-from .distance import transform
+from .distance import Ground, transform
 from .guard import BY_VALUE, inputs
 from .source import LayerSource, VectorSource, opened, plain, snapshot
 
 _MOST_READ = 50_000
+_ENDS = frozenset({"START_POINT", "END_POINT"})
+_POINT = re.compile(r"\s*([-+\d.eE]+)\s*,\s*([-+\d.eE]+)")
+_FASTEST, _FAR_FROM_NETWORK = 1, 25.0
 _LONGEST_NAME = 10
 
 
@@ -44,6 +50,7 @@ def after(
     context.note(*_joined(values, sources, main))
     context.note(*_counted(algorithm, parameters, sources, main, context))
     context.note(*_renamed(files, sources))
+    context.note(*_routed(parameters, values, sources, context))
 
 
 def _main(layers: dict[str, QgsMapLayer], context: Context) -> VectorSource | None:
@@ -158,6 +165,37 @@ def _renamed(files: Iterable[str], sources: list[LayerSource]) -> Iterator[str]:
             f"A Shapefile holds names of {_LONGEST_NAME} characters: {', '.join(pairs)}. Use the "
             "new names from here on, or write a .gpkg file."
         )
+
+
+def _routed(
+    parameters: dict[str, Any],
+    values: dict[str, Any],
+    sources: list[LayerSource],
+    context: Context,
+) -> Iterator[str]:
+    """Say the unit of the cost of a route, and how far its ends lie from the network."""
+    cost = values.get("TRAVEL_COST")
+    network = next((one for one in sources if one.id == parameters.get("INPUT")), None)
+    if not isinstance(network, VectorSource) or not (_ENDS & set(parameters)):
+        return
+    if isinstance(cost, (int, float)) and parameters.get("STRATEGY") == _FASTEST:
+        hours, minutes = wording.number(cost), wording.number(float(f"{cost * 60:.6g}"))
+        yield f"TRAVEL_COST is in hours: {hours} h are {minutes} minutes."
+    if not network.crs.isValid():
+        return
+    ground = Ground(network.crs, network.extent.center())
+    for name in sorted(_ENDS & set(parameters)):
+        point = _POINT.match(str(parameters[name]))
+        if point is None or "[" in str(parameters[name]):
+            continue
+        near = ground.prepared(QgsGeometry.fromPointXY(QgsPointXY(*map(float, point.groups()))))
+        rows = network.rows(context.cancelled, geometry=True, only=[])
+        distances = [ground.between(near, one.geometry()) for one in rows if one.hasGeometry()]
+        if distances and min(distances) > _FAR_FROM_NETWORK:
+            yield (
+                f"{name} lies {wording.number(round(min(distances)))} m from the network; the "
+                "route begins or ends at its nearest place."
+            )
 
 
 def _names_in(path: str) -> list[str]:

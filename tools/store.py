@@ -121,12 +121,16 @@ class ResultStore:
 
     def subsets(self) -> list[Subset]:
         """Return those that can become a layer, the newest last. Main thread only."""
-        made = {short for key, short in self._shorts.items() if self._project.mapLayer(key)}
+        made = self._made()
         return [
             one
             for short, one in self._subsets.items()
             if short not in made and self._project.mapLayer(one.layer_id) is not None
         ]
+
+    def _made(self) -> set[str]:
+        """Return the short ids of the layers that are there now."""
+        return {short for key, short in self._shorts.items() if self._project.mapLayer(key)}
 
     def subset(self, text: str) -> Subset | None:
         """Return the one that `text` means by its short id or title. Main thread only."""
@@ -191,7 +195,7 @@ class ResultStore:
 
     def _free(self, short: str) -> str:
         """Return the id, with a number added when the call made another layer before."""
-        taken, number, free = set(self._shorts.values()), 2, short
+        taken, number, free = self._made(), 2, short
         while free in taken:
             free, number = f"{short}.{number}", number + 1
         return free

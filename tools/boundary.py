@@ -66,16 +66,24 @@ class Boundary:
 
         Raises MendableError.
         """
-        if self.output is None:
-            raise MendableError("Results are temporary layers: leave the output out.")
-        path = (self.output / text).resolve()
-        if not is_inside(path, self.output):
-            raise MendableError(f"Files are written only in {self.output}: give a file name alone.")
+        path = self.inside(text)
         free, number = path, 2
         while free.exists():
             free, number = path.with_name(f"{path.stem}_{number}{path.suffix}"), number + 1
         path.parent.mkdir(parents=True, exist_ok=True)
         return free
+
+    def inside(self, text: str) -> Path:
+        """Return a path in the output folder, whether there is a file or not.
+
+        Raises MendableError.
+        """
+        if self.output is None:
+            raise MendableError("Results are temporary layers: leave the output out.")
+        path = (self.output / text).resolve()
+        if not is_inside(path, self.output):
+            raise MendableError(f"Files are written only in {self.output}: give a file name alone.")
+        return path
 
     def _folders(self) -> list[Path]:
         found = [self.temporary, self.output, self.project, *self.allowed]

@@ -153,49 +153,24 @@ def _counted(
 def _renamed(files: Iterable[str], sources: list[LayerSource]) -> Iterator[str]:
     """Say which fields a Shapefile has shortened, in the order of the fields."""
     source = next((one for one in sources if isinstance(one, VectorSource)), None)
-    written = [one for one in files if Path(one).suffix.lower() == ".shp"]
-    if source is None or not written:
-        return
-    have = _names_in(written[0])
-    long = [name for name in source.names() if len(name) > _LONGEST_NAME and name not in have]
-    short = [name for name in have if name not in source.names()]
+    for path in files if source is not None else ():
+        yield shortened(path, source.names())
+
+
+def shortened(path: str, names: list[str]) -> str:
+    """Say which of the fields `names` a Shapefile holds under shorter names, "" for none."""
+    if Path(path).suffix.lower() != ".shp":
+        return ""
+    have = _names_in(path)
+    long = [name for name in names if len(name) > _LONGEST_NAME and name not in have]
+    short = [name for name in have if name not in names]
     pairs = [f"{old} is {new}" for old, new in zip(long, short)]
-    if pairs:
-        yield (
-            f"A Shapefile holds names of {_LONGEST_NAME} characters: {', '.join(pairs)}. Use the "
-            "new names from here on, or write a .gpkg file."
-        )
-
-
-def _routed(
-    parameters: dict[str, Any],
-    values: dict[str, Any],
-    sources: list[LayerSource],
-    context: Context,
-) -> Iterator[str]:
-    """Say the unit of the cost of a route, and how far its ends lie from the network."""
-    cost = values.get("TRAVEL_COST")
-    network = next((one for one in sources if one.id == parameters.get("INPUT")), None)
-    if not isinstance(network, VectorSource) or not (_ENDS & set(parameters)):
-        return
-    if isinstance(cost, (int, float)) and parameters.get("STRATEGY") == _FASTEST:
-        hours, minutes = wording.number(cost), wording.number(float(f"{cost * 60:.6g}"))
-        yield f"TRAVEL_COST is in hours: {hours} h are {minutes} minutes."
-    if not network.crs.isValid():
-        return
-    ground = Ground(network.crs, network.extent.center())
-    for name in sorted(_ENDS & set(parameters)):
-        point = _POINT.match(str(parameters[name]))
-        if point is None or "[" in str(parameters[name]):
-            continue
-        near = ground.prepared(QgsGeometry.fromPointXY(QgsPointXY(*map(float, point.groups()))))
-        rows = network.rows(context.cancelled, geometry=True, only=[])
-        distances = [ground.between(near, one.geometry()) for one in rows if one.hasGeometry()]
-        if distances and min(distances) > _FAR_FROM_NETWORK:
-            yield (
-                f"{name} lies {wording.number(round(min(distances)))} m from the network; the "
-                "route begins or ends at its nearest place."
-            )
+    if not pairs:
+        return ""
+    return (
+        f"A Shapefile holds names of {_LONGEST_NAME} characters: {', '.join(pairs)}. Use the "
+        "new names from here on, or write a .gpkg file."
+    )
 
 
 def _names_in(path: str) -> list[str]:

@@ -13,9 +13,10 @@ from ..agent.message import ToolCall
 from .base import Finish, Reply, TextDelta, ThinkingDelta, Usage
 from .literal import MalformedError
 from .textcall import new_id, read_arguments
+from .thinking import ThinkingStream, split_thinking
 
-_OPEN = ("<think>", "<thinking>")
-_CLOSE = ("</think>", "</thinking>")
+LONGEST = 1 << 20
+"""Characters of one reply; no server that keeps to its bound of tokens comes near."""
 
 Delta = Union[TextDelta, ThinkingDelta]
 
@@ -26,48 +27,44 @@ class _Draft:
 
     id: str = ""
     name: str = ""
-    arguments: str = ""
+    arguments: list[str] = field(default_factory=list)
     whole: dict[str, Any] | None = None
 
 
-@dataclass
 class Assembly:
     """Gathers one reply; every piece taken gives back what can be shown at once."""
 
-    text: str = ""
-    thinking: str = ""
-    started: float = field(default_factory=time.monotonic)
-    _drafts: dict[Any, _Draft] = field(default_factory=dict)
-    _pending: str = ""
-    _inside: bool = False
+    def __init__(self, longest: int = LONGEST) -> None:
+        self.started = time.monotonic()
+        self._longest = longest
+        self._taken = 0
+        self._text: list[str] = []
+        self._thoughts: list[str] = []
+        self._drafts: dict[Any, _Draft] = {}
+        self._stream = ThinkingStream()
 
     @property
-    def is_empty(self) -> bool:
-        """True when neither text nor a call has come."""
-        return not self.text.strip() and not self._pending.strip() and not self._drafts
+    def text(self) -> str:
+        """The visible text so far."""
+        return "".join(self._text)
+
+    @property
+    def is_endless(self) -> bool:
+        """True when more has come than any reply holds: the caller ends it as cut."""
+        return self._taken > self._longest
 
     def think(self, piece: str | None) -> Iterator[Delta]:
         """Take a piece of thinking that the server sends apart."""
         if piece:
-            self.thinking += piece
+            self._taken += len(piece)
+            self._thoughts.append(piece)
             yield ThinkingDelta(piece)
 
     def write(self, piece: str | None) -> Iterator[Delta]:
         """Take a piece of content; thinking tags in it are told apart, even when cut in two."""
-        self._pending += piece or ""
-        while self._pending:
-            marks = _CLOSE if self._inside else _OPEN
-            at, mark = _first(self._pending, marks)
-            if mark:
-                yield from self._emit(self._pending[:at])
-                self._pending = self._pending[at + len(mark) :]
-                self._inside = not self._inside
-                continue
-            keep = _partial(self._pending, marks)
-            ready = self._pending[: len(self._pending) - keep]
-            self._pending = self._pending[len(ready) :]
-            yield from self._emit(ready)
-            return
+        if piece:
+            self._taken += len(piece)
+            yield from self._given(self._stream.feed(piece))
 
     def call_piece(
         self, key: Any, call_id: str | None, name: str | None, arguments: str | None
@@ -76,7 +73,8 @@ class Assembly:
         draft = self._drafts.setdefault(key, _Draft())
         draft.id = draft.id or call_id or ""
         draft.name += name or ""
-        draft.arguments += arguments or ""
+        draft.arguments.append(arguments or "")
+        self._taken += len(name or "") + len(arguments or "")
 
     def call(self, call_id: str | None, name: str, arguments: dict[str, Any] | None) -> None:
         """Take a whole native call."""
@@ -85,8 +83,7 @@ class Assembly:
 
     def flush(self) -> Iterator[Delta]:
         """Give out what was held back as the possible start of a tag."""
-        piece, self._pending = self._pending, ""
-        yield from self._emit(piece)
+        yield from self._given(self._stream.flush())
 
     def reply(self, finish: Finish, usage: Usage) -> Reply:
         """Return the whole reply; call `flush` first.
@@ -95,43 +92,30 @@ class Assembly:
         tell the model what was wrong with it.
         """
         calls: list[ToolCall] = []
-        text, taken = self.text, set()
+        text, missed = split_thinking(self.text)
+        taken: set[str] = set()
         for draft in self._drafts.values():
+            arguments = "".join(draft.arguments)
             try:
-                given = draft.whole if draft.whole is not None else read_arguments(draft.arguments)
+                given = draft.whole if draft.whole is not None else read_arguments(arguments)
             except MalformedError:
                 text += f'\n<tool_call>{{"name": {json.dumps(draft.name)}, "arguments": '
-                text += f"{draft.arguments}}}"
+                text += f"{arguments}}}"
                 continue
             identity = draft.id if draft.id and draft.id not in taken else new_id()
             taken.add(identity)
             calls.append(ToolCall(identity, draft.name, given))
         if calls and finish is Finish.STOP:
             finish = Finish.CALLS
+        thinking = "\n".join(part for part in ("".join(self._thoughts), missed) if part)
         seconds = time.monotonic() - self.started
-        return Reply(text, self.thinking, tuple(calls), finish, usage, seconds)
+        return Reply(text, thinking, tuple(calls), finish, usage, seconds)
 
-    def _emit(self, piece: str) -> Iterator[Delta]:
-        if not piece:
-            return
-        if self._inside:
-            self.thinking += piece
-            yield ThinkingDelta(piece)
-        else:
-            self.text += piece
-            yield TextDelta(piece)
-
-
-def _first(text: str, marks: tuple[str, ...]) -> tuple[int, str]:
-    """Return place and form of the first mark in a text, or -1 and ""."""
-    found = [(text.find(mark), mark) for mark in marks if mark in text]
-    return min(found) if found else (-1, "")
-
-
-def _partial(text: str, marks: tuple[str, ...]) -> int:
-    """Return how many characters at the end may be the start of a mark."""
-    longest = max(len(mark) for mark in marks) - 1
-    for size in range(min(longest, len(text)), 0, -1):
-        if any(mark.startswith(text[-size:]) for mark in marks):
-            return size
-    return 0
+    def _given(self, parts: Iterator[tuple[bool, str]]) -> Iterator[Delta]:
+        for is_thought, piece in parts:
+            if is_thought:
+                self._thoughts.append(piece)
+                yield ThinkingDelta(piece)
+            else:
+                self._text.append(piece)
+                yield TextDelta(piece)

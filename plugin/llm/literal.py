@@ -10,6 +10,7 @@ from typing import Any
 
 MAX_DEPTH = 32
 MAX_LENGTH = 20_000
+MAX_MISSING = 3
 
 _PAIRS = {"{": "}", "[": "]", "(": ")"}
 _WORDS = {"True": "true", "False": "false", "None": "null", "NaN": "null"}
@@ -19,11 +20,20 @@ class MalformedError(ValueError):
     """Text that is neither JSON nor a literal call; the message names the position."""
 
 
+class UnclosedError(MalformedError):
+    """The text ends before its brackets are closed; `missing` are the brackets that close it."""
+
+    def __init__(self, message: str, missing: str) -> None:
+        super().__init__(message)
+        self.missing = missing
+
+
 def extent(text: str, start: int) -> int:
     """Return the position after the bracket that closes the one at `start`.
 
     Brackets in quotes do not count. Raises MalformedError when nothing closes it, or when it is
-    nested more than 32 deep or longer than 20,000 characters.
+    nested more than 32 deep or longer than 20,000 characters; UnclosedError when the text ends
+    with at most three brackets open and no string.
     """
     waiting: list[str] = []
     at, end = start, min(len(text), start + MAX_LENGTH)
@@ -31,6 +41,8 @@ def extent(text: str, start: int) -> int:
         char = text[at]
         if char in "\"'" and (char == '"' or _opens(text, at)):
             at = _after_string(text, at, end)
+            if at < 0:
+                break
             continue
         if char in _PAIRS:
             waiting.append(_PAIRS[char])
@@ -41,7 +53,10 @@ def extent(text: str, start: int) -> int:
             if not waiting:
                 return at + 1
         at += 1
-    raise MalformedError(f"malformed JSON at position {end - start}: a bracket is not closed")
+    told = f"malformed JSON at position {end - start}: a bracket is not closed"
+    if at == len(text) and 0 < len(waiting) <= MAX_MISSING:
+        raise UnclosedError(told, "".join(reversed(waiting)))
+    raise MalformedError(told)
 
 
 def read_json(text: str) -> Any:
@@ -71,6 +86,7 @@ def mended(text: str) -> str:
         char = text[at]
         if char in "\"'":
             end = _after_string(text, at, len(text))
+            end = len(text) if end < 0 else end
             out.append(_double_quoted(text[at:end]))
             at = end
         elif char == "\\" and text[at + 1 : at + 2] in ("n", "t", "r"):
@@ -145,6 +161,7 @@ def _opens(text: str, at: int) -> bool:
 
 
 def _after_string(text: str, start: int, end: int) -> int:
+    """Return the position after a string, -1 when it does not end before `end`."""
     quote, at = text[start], start + 1
     while at < end:
         if text[at] == "\\":
@@ -153,7 +170,7 @@ def _after_string(text: str, start: int, end: int) -> int:
         if text[at] == quote:
             return at + 1
         at += 1
-    return end
+    return -1
 
 
 def _double_quoted(piece: str) -> str:

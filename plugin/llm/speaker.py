@@ -40,6 +40,7 @@ _TOKEN = 3.2
 """Characters a token, measured on JSON and field names; low, so that estimates err high."""
 
 _LOOKED_BACK = 200
+_CUT = "the reply was cut"
 _CIRCLE = re.compile(r"(.{6,40}?)\1{4}$", re.DOTALL)
 
 _MARKS = ("x-layer", "x-field", "x-types", "x-band", "x-for", "x-result", "x-synonyms")
@@ -99,16 +100,20 @@ class ModelSpeaker:
         self, messages: tuple[Message, ...], choice: Choice, cancelled: Cancelled
     ) -> Iterator[Chunk | Spoken]:
         """Ask once; a reply that repeats itself is ended, not waited for."""
-        stream, written = self._model.chat(self._request(messages, choice), cancelled), ""
+        stream = self._model.chat(self._request(messages, choice), cancelled)
+        pieces: list[str] = []
+        end = ""
         for chunk in stream:
             if isinstance(chunk, Reply):
                 yield self._understand(chunk, choice)
                 return
             yield chunk
             if isinstance(chunk, TextDelta):
-                written += chunk.text
-                if repeats(written):
+                pieces.append(chunk.text)
+                end = (end + chunk.text)[-_LOOKED_BACK:]
+                if repeats(end):
                     break
+        written = "".join(pieces)
         usage = Usage(
             evaluated=self.estimate(messages),
             prompt=self.estimate(messages),
@@ -153,8 +158,9 @@ class ModelSpeaker:
             said = said_in_text(reply.text, choice.said)
             return Spoken(reply, said, calls, message, native=True)
         whole = _json_object(reply.text)
-        if whole is None and reply.finish is Finish.LENGTH and "{" in reply.text:
-            return Spoken(reply, {}, (), message, malformed="the reply was cut")
+        cut = reply.finish is Finish.LENGTH
+        if whole is None and cut and reply.text.lstrip().startswith("{"):
+            return Spoken(reply, {}, (), message, malformed=_CUT)
         if whole is None:
             said = said_in_text(reply.text, choice.said)
         else:
@@ -162,8 +168,12 @@ class ModelSpeaker:
             message = Message(Role.ASSISTANT, json.dumps(whole, ensure_ascii=False))
         if whole is not None and isinstance(whole.get("tool"), str):
             return Spoken(reply, said, _known(_held_call(whole), choice), message)
-        found = find_calls(reply.text, [tool.name for tool in choice.tools])
-        return Spoken(reply, said, _known(found.calls, choice), message, malformed=found.malformed)
+        found = find_calls(reply.text, [tool.name for tool in choice.tools], cut)
+        calls = _known(found.calls, choice)
+        malformed = _CUT if cut and found.malformed else found.malformed
+        if found.ipython:
+            message = Message(Role.ASSISTANT, found.text, calls)
+        return Spoken(reply, said, calls, message, found.ipython, malformed)
 
 
 def repeats(text: str) -> bool:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Finds tool calls that a model wrote into its text: tagged, fenced or bare JSON, the markers of
-Mistral and Llama, and Python-style calls."""
+"""Finds tool calls that a model wrote into its text: JSON in tags, in a fence or bare, behind the
+marks of Llama, Mistral and Phi, tags for each parameter, and Python-style calls."""
 
 from __future__ import annotations
 
@@ -12,24 +12,29 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..agent.message import ToolCall
-from .literal import MalformedError, extent, read_call, read_json
+from .literal import MalformedError, UnclosedError, extent, read_call, read_json
+from .markup import HEAD, read_markup
+from .thinking import split_thinking
 
 MAX_TEXT = 60_000
 MAX_TRIES = 50
 
 _ALPHABET = string.ascii_letters + string.digits
-_THINKING = re.compile(r"<(think|thinking)>(.*?)(?:</\1>|\Z)", re.DOTALL)
-_THINKING_END = re.compile(r"</think(?:ing)?>")
+_TAGS = "tool_calls?|tools|function_call|function_calls"
 _STRAY = re.compile(
-    r"</?(?:tool_calls?|tools|function_call|function|parameter|tool_response)(?:=[\w.-]*)?>"
-    r"|<\|(?:im_end|eot_id|eom_id|endoftext|python_tag)\|>|\[/?TOOL_CALLS\]"
+    rf"</?(?:{_TAGS}|function|invoke|parameter|param|tool_response|think|thinking)(?:=[\w.-]*)?>"
+    r"|<\|/?(?:im_end|eot_id|eom_id|end|endoftext|python_tag|tool_call)\|>|\[/?TOOL_CALLS\]"
 )
-_OPENING = r"<(?P<tag>tool_calls?|tools|function_call)>|(?P<mark>\[TOOL_CALLS\]|<\|python_tag\|>)"
+_IPYTHON = "<|python_tag|>"
+_OPENING = (
+    rf"<(?P<tag>{_TAGS})>|<\|(?P<bar>tool_call)\|>"
+    rf"|(?P<mark>\[TOOL_CALLS\]|{re.escape(_IPYTHON)}|\bfunctools(?=\s*\[))"
+)
+_XML = f"(?P<xml>{HEAD})"
 _FENCE = r"(?P<fence>```[\w+-]*[ \t]*\n?)"
 _BARE = r"(?P<bare>[{\[])"
-_CLOSING = re.compile(
-    r"\s*(?:</(?:tool_calls?|tools|function_call)>|```|<\|(?:eom_id|eot_id|im_end)\|>)"
-)
+_CLOSER = re.compile(rf"</(?:{_TAGS})>|```|<\|(?:eom_id|eot_id|im_end|end|/tool_call)\|>")
+_CLOSING = re.compile(rf"\s*(?:{_CLOSER.pattern})")
 _CALL = re.compile(r"(?:[A-Za-z_]\w*\.)*([A-Za-z_][\w-]*)\s*\(")
 _MISTRAL = re.compile(r"([A-Za-z_][\w.-]*)\s*(?:\[ARGS\]\s*)?(?=\{)")
 _BETWEEN = re.compile(r"[\s,;]*")
@@ -37,6 +42,15 @@ _BETWEEN = re.compile(r"[\s,;]*")
 _NAME_KEYS = ("name", "tool", "function", "tool_name")
 _ARGUMENT_KEYS = ("arguments", "parameters", "args", "input")
 _NAME_KEY = re.compile(rf"""["'](?:{"|".join(_NAME_KEYS)})["']\s*:""")
+_KINDS = {
+    "tag": "mark",
+    "bar": "mark",
+    "mark": "mark",
+    "xml": "xml",
+    "fence": "fence",
+    "bare": "bare",
+    "call": "call",
+}
 _WRAPPERS = ("tool_calls", "tool_call", "function_call", "function", "calls")
 
 
@@ -44,13 +58,16 @@ _WRAPPERS = ("tool_calls", "tool_call", "function_call", "function", "calls")
 class TextCalls:
     """What a reply's text holds: visible text, calls, thinking, and what was no proper call.
 
-    `malformed` is one sentence for the model, or "".
+    `malformed` is one sentence for the model, or "". `ipython` tells that a call came behind
+    Llama's python tag: its result belongs in a message of the tool's own role, which the model's
+    template calls ipython.
     """
 
     text: str
     calls: tuple[ToolCall, ...] = ()
     thinking: str = ""
     malformed: str = ""
+    ipython: bool = False
 
 
 def new_id() -> str:
@@ -58,47 +75,36 @@ def new_id() -> str:
     return "".join(secrets.choice(_ALPHABET) for _ in range(9))
 
 
-def split_thinking(text: str) -> tuple[str, str]:
-    """Return the text without its thinking blocks, and the thinking.
-
-    A block that is not closed reaches to the end; one that only closes began with the text.
-    """
-    thoughts: list[str] = []
-    first = _THINKING_END.search(text)
-    if first and not _THINKING.search(text, 0, first.start()):
-        thoughts.append(text[: first.start()])
-        text = text[first.end() :]
-    thoughts += [match.group(2) for match in _THINKING.finditer(text)]
-    return _THINKING.sub("", text), "\n".join(part.strip() for part in thoughts if part.strip())
-
-
-def find_calls(text: str, known_names: Collection[str]) -> TextCalls:
+def find_calls(text: str, known_names: Collection[str], cut: bool = False) -> TextCalls:
     """Find the tool calls in a reply's text, in their order.
 
     Thinking is never searched. An unknown name counts only where the form leaves no doubt (a
     tag, a marker, or JSON with both a name and arguments), so that it can be answered by name.
+    A call at the end that lacks only closing brackets is mended, unless the reply was `cut`.
     """
-    spoken, thinking = split_thinking(text[:MAX_TEXT])
-    search = _Search(spoken, known_names)
+    spoken, thinking = split_thinking(text)
+    search = _Search(spoken[:MAX_TEXT], known_names, cut or len(spoken) > MAX_TEXT)
     search.run()
-    whole = search.visible() + text[MAX_TEXT:]
+    whole = search.visible() + spoken[MAX_TEXT:]
     visible = re.sub(r"\n{3,}", "\n\n", _STRAY.sub("", whole)).strip()
     malformed = "" if search.calls else search.malformed
-    return TextCalls(visible, tuple(search.calls), thinking, malformed)
+    return TextCalls(visible, tuple(search.calls), thinking, malformed, search.ipython)
 
 
 class _Search:
     """One pass over a text, cutting calls out of it."""
 
-    def __init__(self, text: str, known: Collection[str]) -> None:
+    def __init__(self, text: str, known: Collection[str], cut: bool) -> None:
         self._text = text
         self._known = set(known)
+        self._cut = cut
         self._kept: list[str] = []
         self.calls: list[ToolCall] = []
         self.malformed = ""
+        self.ipython = False
         names = "|".join(re.escape(name) for name in sorted(self._known))
         call = rf"|(?m:^[ \t>*`-]*)(?P<call>(?:{names})\s*\()" if names else ""
-        self._start = re.compile(f"{_OPENING}|{_FENCE}|{_BARE}{call}")
+        self._start = re.compile(f"{_OPENING}|{_XML}|{_FENCE}|{_BARE}{call}")
 
     def run(self) -> None:
         at = 0
@@ -116,17 +122,20 @@ class _Search:
 
     def _take(self, match: re.Match[str], begin: int) -> int:
         """Read what begins at a match and return where the search goes on."""
-        marked = match.lastgroup in ("tag", "mark")
-        inside = match.end() if marked or match.lastgroup == "fence" else begin
+        kind = _KINDS[match.lastgroup or ""]
+        marked = kind in ("mark", "xml")
+        inside = match.end() if kind in ("mark", "fence") else begin
         found, end = self._region(inside, marked)
         if found:
             self.calls += found
+            self.ipython = self.ipython or match["mark"] == _IPYTHON
             closing = _CLOSING.match(self._text, end) if inside != begin else None
             return closing.end() if closing else end
         if marked:
             self.malformed = self.malformed or "no tool call was found in the tag"
-            closing = re.compile(rf"</{match['tag']}>").search(self._text, inside)
-            return closing.end() if closing else len(self._text)
+            ending = _closing_of(match)
+            at = self._text.find(ending, inside) if ending else -1
+            return at + len(ending) if at >= 0 else len(self._text)
         stop = max(end, match.end())
         self._kept.append(self._text[begin:stop])
         return stop
@@ -151,9 +160,16 @@ class _Search:
     def _one(self, at: int, marked: bool) -> tuple[list[ToolCall], int]:
         """Read one value or call at `at`. Raises MalformedError when it begins but is broken."""
         text = self._text
+        listed = self._listed(at) if text[at : at + 1] == "[" else None
+        if listed:
+            return listed
         if text[at : at + 1] in ("{", "["):
             value, end = self._value(at, marked)
             return list(_calls_of(value, self._known, marked)), end
+        markup = read_markup(text, at, self._cut) if marked else None
+        if markup:
+            name, arguments, end = markup
+            return [ToolCall(new_id(), name, arguments)], end
         mistral = _MISTRAL.match(text, at) if marked else None
         if mistral:
             end = extent(text, mistral.end())
@@ -169,16 +185,54 @@ class _Search:
         name, arguments = read_call(text[at:end])
         return [ToolCall(new_id(), name, arguments)], end
 
+    def _listed(self, at: int) -> tuple[list[ToolCall], int] | None:
+        """Read a list of Python-style calls of known tools, or return None."""
+        found: list[ToolCall] = []
+        end = at + 1
+        while True:
+            gap = _BETWEEN.match(self._text, end)
+            end = gap.end() if gap else end
+            if found and self._text[end : end + 1] == "]":
+                return found, end + 1
+            call = _CALL.match(self._text, end)
+            if call is None or call.group(1) not in self._known:
+                return None
+            stop = extent(self._text, call.end() - 1)
+            name, arguments = read_call(self._text[end:stop])
+            found.append(ToolCall(new_id(), name, arguments))
+            end = stop
+
     def _value(self, at: int, marked: bool) -> tuple[Any, int]:
         """Return the JSON value at `at` and its end; brackets in prose are no fault."""
         end = at + 1
         try:
             end = extent(self._text, at)
             return read_json(self._text[at:end]), end
-        except MalformedError:
-            if marked or _NAME_KEY.search(self._text, at, max(end, at + 200)):
-                raise
-            return None, end
+        except MalformedError as error:
+            if not marked and not _NAME_KEY.search(self._text, at, max(end, at + 200)):
+                return None, end
+            return self._closed(at, error)
+
+    def _closed(self, at: int, error: MalformedError) -> tuple[Any, int]:
+        """Return a value that lacks only its last brackets, and where it ends; else raise."""
+        closer = _CLOSER.search(self._text, at)
+        if closer is None and self._cut:
+            raise error
+        stop = closer.start() if closer else len(self._text)
+        body = self._text[at:stop].rstrip()
+        try:
+            extent(body, 0)
+        except UnclosedError as fault:
+            return read_json(body + fault.missing), stop
+        raise error
+
+
+def _closing_of(match: re.Match[str]) -> str:
+    """Return the tag that closes what a match opens, "" for a mark that nothing closes."""
+    if match["bar"]:
+        return f"<|/{match['bar']}|>"
+    tag = match["tag"] or match["head"]
+    return f"</{tag}>" if tag else ""
 
 
 def _calls_of(value: Any, known: Collection[str], marked: bool) -> Iterator[ToolCall]:

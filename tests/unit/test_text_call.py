@@ -8,7 +8,7 @@ import re
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from geo_olm.plugin.llm.literal import MalformedError, read_call, read_json
@@ -188,6 +188,9 @@ def test_any_text_is_read_without_an_error(text: str) -> None:
         st.text(max_size=8), st.one_of(st.none(), st.booleans(), st.integers(), st.text(max_size=9))
     )
 )
+@example({"": "<think>"})
+@example({"": "</think>"})
+@example({"a": '"<think>', "b": "</thinking>\\"})
 def test_whatever_arguments_json_holds_come_back(arguments: dict[str, object]) -> None:
     text = "Now: " + json.dumps({"name": "layer_info", "arguments": arguments})
     assert calls(text) == [("layer_info", arguments)]

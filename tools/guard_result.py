@@ -173,6 +173,37 @@ def shortened(path: str, names: list[str]) -> str:
     )
 
 
+def _routed(
+    parameters: dict[str, Any],
+    values: dict[str, Any],
+    sources: list[LayerSource],
+    context: Context,
+) -> Iterator[str]:
+    """Say the unit of the cost of a route, and how far its ends lie from the network."""
+    cost = values.get("TRAVEL_COST")
+    network = next((one for one in sources if one.id == parameters.get("INPUT")), None)
+    if not isinstance(network, VectorSource) or not (_ENDS & set(parameters)):
+        return
+    if isinstance(cost, (int, float)) and parameters.get("STRATEGY") == _FASTEST:
+        hours, minutes = wording.number(cost), wording.number(float(f"{cost * 60:.6g}"))
+        yield f"TRAVEL_COST is in hours: {hours} h are {minutes} minutes."
+    if not network.crs.isValid():
+        return
+    ground = Ground(network.crs, network.extent.center())
+    for name in sorted(_ENDS & set(parameters)):
+        point = _POINT.match(str(parameters[name]))
+        if point is None or "[" in str(parameters[name]):
+            continue
+        near = ground.prepared(QgsGeometry.fromPointXY(QgsPointXY(*map(float, point.groups()))))
+        rows = network.rows(context.cancelled, geometry=True, only=[])
+        distances = [ground.between(near, one.geometry()) for one in rows if one.hasGeometry()]
+        if distances and min(distances) > _FAR_FROM_NETWORK:
+            yield (
+                f"{name} lies {wording.number(round(min(distances)))} m from the network; the "
+                "route begins or ends at its nearest place."
+            )
+
+
 def _names_in(path: str) -> list[str]:
     """Return the names of the fields of a file's first layer."""
     dataset = opened(path)

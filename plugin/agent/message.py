@@ -31,7 +31,8 @@ class Message:
     """One turn of the conversation.
 
     A tool message carries the id and the name of the call that it answers; an assistant
-    message may carry calls beside its text.
+    message may carry calls beside its text. `images` are whole files (PNG or JPEG) that a
+    message of the user shows to a model that can look at them.
     """
 
     role: Role
@@ -39,3 +40,4 @@ class Message:
     calls: tuple[ToolCall, ...] = ()
     call_id: str = ""
     name: str = ""
+    images: tuple[bytes, ...] = ()

@@ -11,6 +11,7 @@ from ..llm.base import (
     Cancelled,
     Choice,
     ModelError,
+    Remark,
     Reply,
     RunCancelled,
     Speaker,
@@ -19,7 +20,7 @@ from ..llm.base import (
     Usage,
     Waiting,
 )
-from .event import AnswerDelta, Event, ModelState, TokensUsed
+from .event import AnswerDelta, Event, ModelState, Notice, TokensUsed
 from .message import Message
 
 _WRAPPING = "{`"
@@ -50,8 +51,8 @@ class Talk:
             if isinstance(chunk, Spoken):
                 yield self._count(chunk.reply, started)
                 return chunk
-            if isinstance(chunk, Waiting):
-                yield _waiting(chunk)
+            if isinstance(chunk, (Waiting, Remark)):
+                yield _told(chunk)
             elif not writing:
                 writing = True
                 yield ModelState("writing")
@@ -69,8 +70,8 @@ class Talk:
             if isinstance(chunk, Reply):
                 yield self._count(chunk, started)
                 return chunk
-            if isinstance(chunk, Waiting):
-                yield _waiting(chunk)
+            if isinstance(chunk, (Waiting, Remark)):
+                yield _told(chunk)
                 continue
             if not writing:
                 writing = True
@@ -99,5 +100,8 @@ class Talk:
         return TokensUsed(reply.usage, self.speaker.card().context, seconds)
 
 
-def _waiting(chunk: Waiting) -> ModelState:
+def _told(chunk: Waiting | Remark) -> Event:
+    """Return what a run tells while no reply is written."""
+    if isinstance(chunk, Remark):
+        return Notice(chunk.text, chunk.warning)
     return ModelState("loading" if chunk.loading else "reading", chunk.seconds)

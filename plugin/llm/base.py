@@ -114,7 +114,15 @@ class Reply:
     seconds: float = 0.0
 
 
-Chunk = Union[TextDelta, ThinkingDelta, Waiting, Reply]
+@dataclass(frozen=True)
+class Remark:
+    """One sentence for the user about how the model runs: what was changed, cut or slow."""
+
+    text: str
+    warning: bool = False
+
+
+Chunk = Union[TextDelta, ThinkingDelta, Waiting, Remark, Reply]
 
 
 @dataclass(frozen=True)
@@ -123,7 +131,9 @@ class ModelCard:
 
     `context` is the number of tokens in force, `digest` identifies the weights ("" if the
     server does not say), `local` tells whether the address is on this machine. `models` are the
-    names that the server, or the store, offers beside and with this one.
+    names that the server, or the store, offers beside and with this one. `size` is what the
+    weights take in bytes (0 is unknown), `capabilities` are the server's words for what it can
+    do, and `residence` says where it is loaded ("" while it is not, or nobody says).
     """
 
     name: str
@@ -134,6 +144,9 @@ class ModelCard:
     local: bool = True
     native_tools: bool = False
     models: tuple[str, ...] = ()
+    size: int = 0
+    capabilities: tuple[str, ...] = ()
+    residence: str = ""
 
 
 class ChatModel(Protocol):

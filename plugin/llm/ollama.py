@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import logging
+from collections.abc import Callable, Iterator
 from contextlib import closing
+from dataclasses import replace
 from typing import Any
 
-from ..agent.message import Message, Role
 from .address import is_loopback, ollama_root, shown
 from .assembly import Assembly
 from .base import (
@@ -17,33 +18,52 @@ from .base import (
     Finish,
     ModelCard,
     ModelError,
+    Remark,
     RunCancelled,
     Server,
+    Usage,
 )
+from .context import Room, room
 from .exchange import ExchangeFactory
-from .failure import (
-    Place,
-    broken_off,
-    context_full,
-    from_connection,
-    from_status,
-    model_missing,
-)
+from .failure import Place, broken_off, context_full
+from .memory import Memory, machine_memory
 from .ollama_client import ollama_client, refusal_of
+from .ollama_form import (
+    NO_PICTURES,
+    duration,
+    error_of,
+    message_body,
+    missing,
+    position,
+    tool_body,
+)
 from .plain_exchange import PlainExchange
+from .residence import Residence
 from .retry import Streaming, insisted
 from .usage import counted, estimate, guessed
 from .watch import OnWait, Watch, never
 
 LABEL = "Ollama"
+_LOG = logging.getLogger(__name__)
+
+_HIGH = 1.25
+"""What a prompt may count more than its estimate, which is on the low side."""
+
+_CUT = 0.6
+"""A prompt counted at less than this share of its estimate was cut by the server."""
+
+_SHORT = 500
+"""Tokens of a prompt too short to judge by."""
 
 
 class OllamaModel:
     """A ChatModel over the official client, or over the one that stands in for it.
 
     `model` "" takes the first one listed; a name without a tag also means its `latest`. The
-    context asked for is bounded by what the model was trained for, and stays the same for every
-    request, since another value would load the model anew.
+    context asked for is bounded by what the model was trained for and by the memory of this
+    machine. It stays the same for every request, since another value loads the model anew, but
+    for a prompt that outgrows it: then it is doubled, and the user is told. `think` lets a model
+    that can do so think before it answers.
     """
 
     def __init__(
@@ -53,17 +73,23 @@ class OllamaModel:
         *,
         context: int = 8192,
         keep_alive: str = "5m",
+        think: bool = False,
         watch: Watch | None = None,
         transport: ExchangeFactory = PlainExchange,
+        memory: Callable[[], Memory] = machine_memory,
     ) -> None:
         self._root = ollama_root(address)
         self._name = model
         self._context = context
-        self._keep_alive = _duration(keep_alive)
+        self._keep_alive = duration(keep_alive)
+        self._think = think
         self._watch = watch or Watch()
         self._transport = transport
+        self._memory = memory
         self._made: Any = None
         self._known: ModelCard | None = None
+        self._room = Room()
+        self._asked = False
 
     @property
     def on_wait(self) -> OnWait | None:
@@ -80,29 +106,19 @@ class OllamaModel:
             try:
                 listed = list(self._client().list().models)
                 names = [str(item.model) for item in listed]
-                at = _position(self._name, names)
+                at = position(self._name, names)
                 if at is None:
                     raise self._missing(names)
                 told = self._client().show(names[at])
+                self._known = self._described(listed[at], told, tuple(names))
             except (ModelError, RunCancelled):
                 raise
             except Exception as error:
                 raise self._translated(error, "") from error
-            trained = _trained_context(told.modelinfo or {})
-            self._known = ModelCard(
-                names[at],
-                Server.OLLAMA,
-                shown(self._root),
-                min(self._context, trained) if trained else self._context,
-                str(listed[at].digest or ""),
-                is_loopback(self._root),
-                native_tools="tools" in (told.capabilities or ()),
-                models=tuple(names),
-            )
         return self._known
 
     def chat(self, request: ChatRequest, cancelled: Cancelled) -> Iterator[Chunk]:
-        """Stream the reply; the last item is a Reply.
+        """Stream the reply; the last item is a Reply, and Remarks may come before it.
 
         An empty reply is asked for once more. Raises ModelError, and RunCancelled soon after
         `cancelled` turns true.
@@ -110,20 +126,31 @@ class OllamaModel:
         self._watch.cancelled = cancelled
         try:
             card = self.card()
-            if estimate(request) > card.context:
-                raise context_full(self._place())
-            yield from insisted(lambda _: self._once(card, request))
+            if "vision" not in card.capabilities and any(item.images for item in request.messages):
+                raise ModelError(NO_PICTURES.format(card.name))
+            remark = self._fit_context(request)
+            if remark is not None:
+                yield remark
+            yield from insisted(lambda briefly: self._once(request, briefly))
         finally:
             self._watch.cancelled = never
 
-    def unload(self) -> None:
-        """Ask Ollama to free the model's memory now. Raises ModelError."""
+    def residence(self) -> Residence | None:
+        """Return where the model is loaded, None while it is not. Raises ModelError."""
+        card = self.card()
         try:
-            self._client().generate(model=self.card().name, keep_alive=0)
-        except (ModelError, RunCancelled):
-            raise
+            return self._loaded(card.name)
         except Exception as error:
             raise self._translated(error, "") from error
+
+    def unload(self) -> None:
+        """Ask Ollama to free the model's memory now. Raises ModelError."""
+        card = self.card()
+        try:
+            self._client().generate(model=card.name, keep_alive=0)
+        except Exception as error:
+            raise self._translated(error, "") from error
+        self._known = replace(card, residence="")
 
     def close(self) -> None:
         """Let go of connections; the model can be used again afterwards."""
@@ -131,15 +158,72 @@ class OllamaModel:
             self._made.close()
             self._made = None
 
-    def _once(self, card: ModelCard, request: ChatRequest) -> Streaming:
-        assembly, last = Assembly(), None
+    def _described(self, listed: Any, told: Any, names: tuple[str, ...]) -> ModelCard:
+        """Return the card of a listed model, with the context that fits it here."""
+        local, capabilities = is_loopback(self._root), tuple(told.capabilities or ())
+        lies = self._loaded(str(listed.model))
+        size = int(listed.size or 0)
+        memory = self._memory() if local else Memory()
+        self._room = room(told.modelinfo or {}, 0 if lies else size, memory)
+        return ModelCard(
+            str(listed.model),
+            Server.OLLAMA,
+            shown(self._root),
+            self._room.within(self._context),
+            str(listed.digest or ""),
+            local,
+            native_tools="tools" in capabilities,
+            models=names,
+            size=size,
+            capabilities=capabilities,
+            residence=lies.words if lies else "",
+        )
+
+    def _loaded(self, name: str) -> Residence | None:
+        """Return where a model lies; an Ollama too old to say so counts as not loaded."""
+        try:
+            loaded = self._client().ps().models
+        except Exception as error:
+            told = refusal_of(error)
+            if told is None or told.status != 404:
+                raise
+            return None
+        for item in loaded:
+            if item.model == name or item.name == name:
+                context = int(getattr(item, "context_length", None) or 0)
+                return Residence(int(item.size or 0), int(item.size_vram or 0), context)
+        return None
+
+    def _fit_context(self, request: ChatRequest) -> Remark | None:
+        """Take a larger context for a prompt that needs one. Raises ContextFull."""
+        card, least = self.card(), estimate(request)
+        needed = int(least * _HIGH) + request.max_tokens
+        if needed <= card.context:
+            return None
+        larger = self._room.grown(card.context, needed)
+        if not larger and least > card.context:
+            raise context_full(self._place())
+        if not larger:
+            return None
+        self._known = replace(card, context=larger)
+        if not self._asked:
+            return None
+        return Remark(
+            f"The chat outgrew the context of {card.context:,} tokens, so the model is loaded "
+            f"anew with {larger:,}."
+        )
+
+    def _once(self, request: ChatRequest, briefly: bool) -> Streaming:
+        """Ask one time; `briefly` asks the model not to think."""
+        card, assembly, last = self.card(), Assembly(), None
+        think = self._think and "thinking" in card.capabilities and not briefly
         try:
             stream: Any = self._client().chat(
                 model=card.name,
-                messages=[_message(item) for item in request.messages],
-                tools=[_tool(item) for item in request.tools] or None,
+                messages=[message_body(item) for item in request.messages],
+                tools=[tool_body(item) for item in request.tools] or None,
                 stream=True,
-                think=False,
+                think=think,
                 format=request.schema,
                 options=self._options(card, request),
                 keep_alive=self._keep_alive,
@@ -157,9 +241,31 @@ class OllamaModel:
         yield from assembly.flush()
         if last is None or not last.done:
             raise broken_off(self._place(), "the stream ended without its end", assembly.text)
-        finish = Finish.LENGTH if last.done_reason == "length" else Finish.STOP
         usage = counted(last.prompt_eval_count, None, last.eval_count)
+        yield from self._remarks(request, usage)
+        finish = Finish.LENGTH if last.done_reason == "length" else Finish.STOP
         return assembly.reply(finish, usage or guessed(request, assembly.text))
+
+    def _remarks(self, request: ChatRequest, usage: Usage | None) -> Iterator[Remark]:
+        """Say what a reply shows: a prompt that was cut, a model that is not on the card."""
+        first, self._asked = not self._asked, True
+        least = estimate(request)
+        if usage is not None and least > _SHORT and usage.prompt < _CUT * least:
+            yield Remark(
+                f"{LABEL} read only {usage.prompt:,} of about {least:,} tokens: it cut the "
+                "question's context. Choose a larger context in the options.",
+                warning=True,
+            )
+        if first:
+            try:
+                lies = self.residence()
+            except ModelError as error:  # the reply is whole all the same
+                _LOG.info("where the model lies is not known: %s", error.detail or error)
+                return
+            self._known = replace(self.card(), residence=lies.words if lies else "")
+            remark = lies.remark() if lies else None
+            if remark is not None:
+                yield remark
 
     def _options(self, card: ModelCard, request: ChatRequest) -> dict[str, Any]:
         options: dict[str, Any] = {
@@ -182,22 +288,18 @@ class OllamaModel:
         return Place(LABEL, shown(self._root), name, context)
 
     def _missing(self, names: list[str]) -> ModelError:
-        wanted = self._name or "NAME"
-        return model_missing(self._place(), names, f"Or run: ollama pull {wanted}")
+        return missing(self._place(), names, self._name)
 
     def _translated(self, error: Exception, partial: str) -> Exception:
         """Return the error to raise for one of the client's or the connection's."""
+        if isinstance(error, (ModelError, RunCancelled)):
+            return error
         if self._watch.cancelled():
             return RunCancelled()
-        told = refusal_of(error)
-        if told is None:
-            return from_connection(error, self._place(), partial)
-        if told.status == 404:
-            return self._missing([str(item.model) for item in self._client().list().models])
-        found = from_status(told.status, told.text, self._place())
-        if told.status is None and type(found) is ModelError:
-            return broken_off(self._place(), found.detail, partial)
-        return found
+        found = error_of(error, self._place(), partial)
+        if found is not None:
+            return found
+        return self._missing([str(item.model) for item in self._client().list().models])
 
 
 def _pieces(message: Any, assembly: Assembly) -> Iterator[Chunk]:
@@ -206,53 +308,3 @@ def _pieces(message: Any, assembly: Assembly) -> Iterator[Chunk]:
     yield from assembly.write(message.content)
     for call in message.tool_calls or ():
         assembly.call(None, call.function.name, dict(call.function.arguments or {}))
-
-
-def _message(message: Message) -> dict[str, Any]:
-    """Return a message as the native endpoint takes it: arguments as objects, results as text."""
-    body: dict[str, Any] = {"role": message.role.value, "content": message.content}
-    if message.role is Role.TOOL:
-        body["tool_name"] = message.name
-    if message.calls:
-        body["tool_calls"] = [
-            {"function": {"name": call.name, "arguments": call.arguments}} for call in message.calls
-        ]
-    return body
-
-
-def _tool(tool: Any) -> dict[str, Any]:
-    return {
-        "type": "function",
-        "function": {
-            "name": tool.name,
-            "description": tool.description,
-            "parameters": tool.parameters,
-        },
-    }
-
-
-def _position(name: str, names: list[str]) -> int | None:
-    """Return where a model stands in the list; "" is the first, no tag also means latest."""
-    if not name:
-        return 0 if names else None
-    for wanted in (name, f"{name}:latest"):
-        for at, listed in enumerate(names):
-            if listed.lower() == wanted.lower():
-                return at
-    return None
-
-
-def _trained_context(info: Any) -> int:
-    """Return the context that a model was trained for, 0 when its card does not say."""
-    for key, value in info.items():
-        if str(key).endswith(".context_length") and isinstance(value, (int, float)):
-            return int(value)
-    return 0
-
-
-def _duration(text: str) -> float | str:
-    """Return a keep_alive as Ollama takes it: plain seconds as a number, else as written."""
-    try:
-        return float(text)
-    except ValueError:
-        return text

@@ -9,10 +9,12 @@ from .calculation import CalculateField, Measure
 from .closing import Answer, Reject
 from .listing import LayerInfo, ListLayers, UniqueValues
 from .location import SelectByLocation
+from .raster_catalog import raster_tools
 from .registry import Registry
 from .selection import FilterFeatures, TopN
 from .statistic import Count, Statistics
 from .style import StyleCategorized, StyleGraduated
+from .vector_catalog import file_tools
 from .view import Undo, ZoomToLayer
 
 
@@ -31,6 +33,8 @@ def build_registry() -> Registry:
             SelectByLocation(),
             CalculateField(),
             Calculate(),
+            *raster_tools(),
+            *file_tools(),
             SearchAlgorithms(),
             DescribeAlgorithm(),
             RunAlgorithm(),

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,7 @@ from geo_olm.plugin.llm.memory import (
 MEMINFO = "MemTotal:  16000 kB\nMemFree: 1000 kB\nMemAvailable:   9000 kB\nHugePages: 0\n"
 
 
-def reader(files: dict[str, str]):  # type: ignore[no-untyped-def]
+def reader(files: dict[str, str]) -> Callable[[str], str]:
     def read(path: str) -> str:
         if path not in files:
             raise FileNotFoundError(path)

@@ -258,8 +258,9 @@ def test_an_absent_count_of_the_prompt_is_estimated() -> None:
 
 def test_a_prompt_beyond_the_context_is_not_sent() -> None:
     long = ChatRequest((Message(Role.USER, "word " * 5000),))
-    with FakeOllama() as server, pytest.raises(ContextFull, match="2,048 tokens"):
-        server.trained = 2048
+    fake = FakeOllama()
+    fake.trained = 2048
+    with fake as server, pytest.raises(ContextFull, match="2,048 tokens"):
         ask(OllamaModel(server.address, "qwen3", context=2048), long)
 
 

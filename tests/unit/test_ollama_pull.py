@@ -30,12 +30,10 @@ def test_a_pull_that_was_stopped_goes_on_from_where_it_was() -> None:
     with FakeOllama() as server:
         server.library, server.pull_pause = {"tiny:1b": 1000}, 0.03
         pull = OllamaPull(server.address)
-        stopped = False
-        seen = []
+        seen: list[int] = []
+        steps = pull.pull("tiny:1b", lambda: bool(seen) and seen[-1] >= 300)
         with pytest.raises(RunCancelled):
-            for step in pull.pull("tiny:1b", lambda: stopped):
-                seen.append(step.done)
-                stopped = step.done >= 300
+            seen.extend(step.done for step in steps)
         assert seen[-1] >= 300
         assert server.pulled["tiny:1b"] < 1000
         assert "tiny:1b" not in server.models

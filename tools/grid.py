@@ -28,7 +28,7 @@ from .base import LastingError, MendableError
 from .context import Context
 from .distance import around, needs_crs, transform
 from .raster import Reader, opened
-from .source import WGS_84, RasterSource
+from .source import WGS_84, LayerSource, RasterSource
 
 _AREA_STRETCH = 0.005
 _LENGTH_STRETCH = 0.02
@@ -64,6 +64,18 @@ class Grid:
         bottom = self.top + self.rows * self.height
         right = self.left + self.columns * self.width
         return self.left, min(self.top, bottom), right, max(self.top, bottom)
+
+    def squared(self) -> Grid:
+        """Return the grid with square cells, as small as the shorter side."""
+        left, bottom, right, top = self.bounds()
+        side = min(self.width, abs(self.height))
+        columns, rows = round((right - left) / side), round((top - bottom) / side)
+        return Grid(columns, rows, left, top, side, -side, self.crs)
+
+    def is_square(self) -> bool:
+        """Tell whether the cells are square and the first row is the northern one."""
+        longest = max(self.columns, self.rows)
+        return abs(self.width + self.height) * longest <= _SAME * self.width
 
     def words(self) -> str:
         """Describe the grid in a sentence's part."""
@@ -114,20 +126,25 @@ def grid_of(source: RasterSource, dataset: gdal.Dataset | None = None) -> Grid:
     return Grid(columns, rows, left, top, width, height, source.crs)
 
 
-def metric_crs(source: RasterSource, what: str) -> QgsCoordinateReferenceSystem | None:
-    """Return a CRS in which lengths on the raster are metres, None when its own does.
+def metric_crs(
+    source: LayerSource, what: str, stretch: float = _LENGTH_STRETCH, metres_only: bool = False
+) -> QgsCoordinateReferenceSystem | None:
+    """Return a CRS in which lengths on the layer are metres, None when its own does.
 
-    That is the UTM zone of its middle, for a wide or polar raster one around the middle.
-    Raises UnanswerableError for a raster without CRS; `what` ends that sentence.
+    Its own does when it stretches lengths by less than `stretch`, with `metres_only` only when
+    its unit is the metre too. The other is the UTM zone of the layer's middle, for a wide or polar
+    layer one around the middle. Raises UnanswerableError for a layer without CRS; `what` ends that
+    sentence.
     """
     needs_crs(source, what)
     extent, crs = source.extent, source.crs
     way = transform(crs, QgsCoordinateReferenceSystem("EPSG:4326"))
     middle = way.transform(extent.center())
-    if not crs.isGeographic():
+    in_metres = crs.mapUnits() == Qgis.DistanceUnit.Meters
+    if not crs.isGeographic() and (in_metres or not metres_only):
         factors = crs.factors(QgsPointXY(middle))
         scales = (factors.meridionalScale(), factors.parallelScale())
-        if factors.isValid() and all(abs(one - 1) <= _LENGTH_STRETCH for one in scales):
+        if factors.isValid() and all(abs(one - 1) <= stretch for one in scales):
             return None
     degrees = way.transformBoundingBox(extent)
     if degrees.width() > 12 or abs(middle.y()) > 84:
@@ -171,12 +188,17 @@ def made(what: str, make: Callable[[], Any], context: Context) -> Any:
 
 
 def prepared(
-    source: RasterSource, folder: Path, context: Context, nodata: float | None = None
+    source: RasterSource,
+    folder: Path,
+    context: Context,
+    nodata: float | None = None,
+    copy: bool = False,
 ) -> str:
     """Return what an algorithm may take as the raster: the layer's id, or a virtual copy.
 
     The copy declares what the file does not: `nodata`, the value that the user set, or a fill
-    value found in the cells; scale and offset are applied. Raises MendableError, LastingError.
+    value found in the cells; scale and offset are applied. With `copy` it is always one.
+    Raises MendableError, LastingError.
     """
     dataset = opened(source)
     numbers = [band.number for band in source.bands]
@@ -193,9 +215,9 @@ def prepared(
         hole = fills[0] if fills else None
         if fills:
             context.note(f"{source.key} holds {fills[0]:g} without declaring it: taken as no data.")
-    if hole is None and not scaled:
+    if hole is None and not scaled and not copy:
         return source.id
-    path = folder / f"{len(list(folder.iterdir()))}.vrt"
+    path = _free(folder)
     options = {"format": "VRT", "unscale": scaled}
     if scaled:
         options["outputType"] = gdal.GDT_Float32
@@ -249,6 +271,10 @@ def warped(
     }
     if grid is not None:
         options.update(outputBounds=grid.bounds(), width=grid.columns, height=grid.rows)
-    path = folder / f"{len(list(folder.iterdir()))}.vrt"
+    path = _free(folder)
     made(f"A copy of {source.key}", lambda: gdal.Warp(str(path), dataset, **options), context)
     return str(path)
+
+
+def _free(folder: Path) -> Path:
+    return folder / f"copy_{len(list(folder.iterdir()))}.vrt"

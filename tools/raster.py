@@ -146,8 +146,9 @@ class Reader:
 
     def _band(self, number: int) -> _Band:
         band, provider = self._dataset.GetRasterBand(number), self._source.provider
-        uses_source = provider.useSourceNoDataValue(number)
-        nodata = band.GetNoDataValue() if uses_source else None
+        declared = provider.sourceHasNoDataValue(number)
+        used = declared and provider.useSourceNoDataValue(number)
+        nodata = band.GetNoDataValue() if used else None
         flags = band.GetMaskFlags()
         own_mask = flags & gdal.GMF_PER_DATASET and not flags & gdal.GMF_ALPHA
         signed = numpy.dtype(
@@ -157,7 +158,7 @@ class Reader:
             band,
             nodata,
             list(provider.userNoDataValues(number)),
-            undeclared=signed and uses_source and nodata is None,
+            undeclared=signed and not declared,
             mask=band.GetMaskBand() if own_mask else None,
             scale=1.0 if band.GetScale() is None else band.GetScale(),
             offset=0.0 if band.GetOffset() is None else band.GetOffset(),

@@ -16,6 +16,7 @@ from qgis.core import (
     QgsClassificationRange,
     QgsColorRamp,
     QgsGraduatedSymbolRenderer,
+    QgsMapLayer,
     QgsMapLayerStyle,
     QgsRendererCategory,
     QgsRendererRange,
@@ -30,7 +31,7 @@ from .condition import field_named, number_of
 from .context import Context
 from .expression import SourceFields, evaluator
 from .registry import Unchecked
-from .source import VectorSource, plain
+from .source import LayerSource, VectorSource, plain
 from .spelling import closest, listed
 
 METHODS = {
@@ -56,8 +57,16 @@ def ramp_named(name: str) -> QgsColorRamp:
     raise MendableError(f'There is no colour ramp "{wanted}". Closest: {listed(near)}.')
 
 
-def _applied(renderer: Any, source: VectorSource, context: Context) -> None:
+def applied(renderer: Any, source: LayerSource, context: Context) -> None:
     """Set the renderer and keep the old style for undo. Main thread only."""
+    layer = remembered(source, context)
+    layer.setRenderer(renderer)
+    layer.triggerRepaint()
+    layer.emitStyleChanged()
+
+
+def remembered(source: LayerSource, context: Context) -> QgsMapLayer:
+    """Return the live layer, whose style of now comes back by undo. Main thread only."""
     layer = context.map_layer(source)
     before = QgsMapLayerStyle()
     before.readFromLayer(layer)
@@ -71,9 +80,7 @@ def _applied(renderer: Any, source: VectorSource, context: Context) -> None:
         return f"Restored the style of {live.name()}."
 
     context.store.remember(restore)
-    layer.setRenderer(renderer)
-    layer.triggerRepaint()
-    layer.emitStyleChanged()
+    return layer
 
 
 class StyleGraduated(Unchecked):
@@ -142,7 +149,7 @@ class StyleGraduated(Unchecked):
         renderer.setClassificationMethod(METHODS[method]())
         renderer.setSourceColorRamp(ramp)
         renderer.updateColorRamp(ramp)
-        _applied(renderer, source, context)
+        applied(renderer, source, context)
 
 
 def _ranges(method: str, numbers: list[float], classes: int) -> list[QgsClassificationRange]:
@@ -214,4 +221,4 @@ class StyleCategorized(Unchecked):
         rest = QgsSymbol.defaultSymbol(layer.geometryType())
         rest.setColor(QgsApplication.palette().mid().color())
         categories.append(QgsRendererCategory(None, rest, ""))
-        _applied(QgsCategorizedSymbolRenderer(name, categories), source, context)
+        applied(QgsCategorizedSymbolRenderer(name, categories), source, context)

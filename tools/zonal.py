@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Statistics of a raster within polygons, in the raster's own grid, and its values at points."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from . import argument, execution, wording
+from .base import Family, LayerReference, MendableError, ToolDefinition, ToolResult
+from .condition import field_named
+from .context import Context
+from .distance import needs_crs, transform
+from .expression import SourceFields
+from .grid import prepared, workspace
+from .naming import named, naming_field
+from .raster import band_of, raster_of
+from .raster_result import option_index, ran
+from .registry import Unchecked
+from .source import RasterSource, VectorSource, plain
+from .statistic import computed
+
+_ZONAL = "native:zonalstatisticsfb"
+_SAMPLE = "native:rastersampling"
+_PREFIX = "z_"
+STATISTICS = {
+    "mean": "mean",
+    "sum": "sum",
+    "min": "minimum",
+    "max": "maximum",
+    "median": "median",
+    "stdev": "st dev",
+    "count": "count",
+    "majority": "majority",
+    "minority": "minority",
+    "variety": "variety",
+}
+"""By our words, the names that the algorithm lists; its fields end with our words."""
+
+_SYNONYMS = {
+    "average": "mean",
+    "total": "sum",
+    "maximum": "max",
+    "minimum": "min",
+    "mode": "majority",
+}
+
+
+class ZonalStatistics(Unchecked):
+    """Statistics of a raster for each polygon."""
+
+    definition = ToolDefinition(
+        "zonal_statistics",
+        "Compute the mean (or sum, min, max, median, count, majority ...) of a raster for each "
+        "polygon, in a new layer; by merges the polygons of one value first.",
+        argument.arguments(
+            {
+                "layer": argument.layer(Family.POLYGON.value),
+                "raster": argument.layer(Family.RASTER.value),
+                "statistic": argument.choice(*STATISTICS, synonyms=_SYNONYMS),
+                "band": {
+                    "anyOf": [{"type": "integer", "minimum": 1}, {"type": "string"}],
+                    "x-band": "raster",
+                },
+                "by": argument.field(),
+            },
+            ["layer", "raster"],
+        ),
+        label="Zonal statistics",
+    )
+
+    def run(self, arguments: dict[str, Any], context: Context) -> ToolResult:
+        """Let Processing bring the polygons into the raster's CRS; rank them and tell the empty."""
+        zones = context.vector(arguments["layer"], Family.POLYGON)
+        raster = raster_of(arguments["raster"], context)
+        refuse_apart(zones, raster)
+        band = band_of(raster, arguments.get("band"))
+        statistic = arguments.get("statistic", "mean")
+        by = arguments.get("by", "")
+        if by:
+            by = field_named(by, SourceFields(zones, context.cancelled))
+        with workspace(context) as folder:
+            parameters = {
+                "INPUT": _merged(zones, by, folder, context) if by else zones.id,
+                "INPUT_RASTER": prepared(raster, folder, context),
+                "RASTER_BAND": band.number,
+                "COLUMN_PREFIX": _PREFIX,
+                "STATISTICS": [
+                    option_index(_ZONAL, "STATISTICS", STATISTICS[one])
+                    for one in dict.fromkeys(["count", statistic])
+                ],
+                "OUTPUT": "TEMPORARY_OUTPUT",
+            }
+            shown = {**parameters, "INPUT": zones.id, "INPUT_RASTER": raster.id}
+            title = f"{statistic} of {raster.key} by {by or zones.key}"
+            reference = ran(_ZONAL, parameters, title, context, shown)
+        return _told(reference, statistic, by, shown, context)
+
+
+def refuse_apart(layer: VectorSource, raster: RasterSource) -> None:
+    """Refuse a layer and a raster that do not overlap. Raises MendableError, and
+    UnanswerableError where one has no CRS."""
+    for one in (layer, raster):
+        needs_crs(one, f"{layer.key} and {raster.key} cannot be laid over each other")
+    way = transform(layer.crs, raster.crs)
+    if not way.transformBoundingBox(layer.extent).intersects(raster.extent):
+        raise MendableError(
+            f"{layer.key} and {raster.key} do not overlap. Check that their CRS are set rightly."
+        )
+
+
+def _merged(zones: VectorSource, by: str, folder: Path, context: Context) -> str:
+    """Merge the polygons of each value of a field, keeping that field alone."""
+    whole, path = str(folder / "merged.gpkg"), str(folder / "zones.gpkg")
+    parameters = {"INPUT": zones.id, "FIELD": [by], "OUTPUT": whole}
+    _run("native:dissolve", parameters, context)
+    _run("native:retainfields", {"INPUT": whole, "FIELDS": [by], "OUTPUT": path}, context)
+    return path
+
+
+def _run(algorithm: str, parameters: dict[str, Any], context: Context) -> None:
+    """Run an algorithm for the file that it writes; its layer goes where it was made."""
+    layers = execution.run(algorithm, parameters, context).layers
+    context.call(layers.clear)
+
+
+def _told(
+    reference: LayerReference,
+    statistic: str,
+    by: str,
+    parameters: dict[str, Any],
+    context: Context,
+) -> ToolResult:
+    made = context.vector(reference.id)
+    field, count = f"{_PREFIX}{statistic}", f"{_PREFIX}count"
+    label = by or naming_field(made, context)
+    found: list[tuple[str, float]] = []
+    empty = nameless = 0
+    for feature in made.rows(context.cancelled):
+        if by and plain(feature[by]) in (None, ""):
+            nameless += 1
+        elif plain(feature[count]) in (None, 0) or plain(feature[field]) is None:
+            empty += 1
+        else:
+            found.append((named(feature, label), float(feature[field])))
+    if nameless:
+        context.note(f"Polygons without {by} were left out of the ranking.")
+    if empty:
+        context.note(f"{wording.counted(empty, 'polygon')} hold no cell with data: not ranked.")
+    if not found:
+        return ToolResult(
+            f"{wording.layer(reference)}: no polygon holds a cell with data.",
+            numbers={"zones": 0.0},
+            layers=(reference,),
+            algorithm=_ZONAL,
+            parameters=parameters,
+        )
+    found.sort(key=lambda pair: (-pair[1], pair[0]))
+    numbers = {"highest": found[0][1], "lowest": found[-1][1], "zones": float(len(found))}
+    if statistic in ("sum", "count"):
+        numbers["total"] = sum(value for _, value in found)
+    if len(found) == 1:
+        numbers = {statistic: found[0][1], "zones": 1.0}
+    table = [{label or "feature": name, field: value} for name, value in found]
+    totals = f"; total = {wording.number(numbers['total'])}" if "total" in numbers else ""
+    return ToolResult(
+        f"{wording.layer(reference)}, {statistic} in {field}{totals}. Highest first:\n"
+        f"{wording.rows(table)}",
+        numbers=numbers,
+        texts={"highest": found[0][0], "lowest": found[-1][0]},
+        layers=(reference,),
+        algorithm=_ZONAL,
+        parameters=parameters,
+        outputs={"OUTPUT": reference.id},
+    )
+
+
+class SampleRaster(Unchecked):
+    """The values of a raster at points."""
+
+    definition = ToolDefinition(
+        "sample_raster",
+        "Read the values of a raster at points, in a new point layer with a field for each band.",
+        argument.arguments(
+            {
+                "layer": argument.layer(Family.POINT.value),
+                "raster": argument.layer(Family.RASTER.value),
+            },
+            ["layer", "raster"],
+        ),
+        label="Sample a raster",
+    )
+
+    def run(self, arguments: dict[str, Any], context: Context) -> ToolResult:
+        """Sample all bands; points without a value are counted and told."""
+        points = context.vector(arguments["layer"], Family.POINT)
+        raster = raster_of(arguments["raster"], context)
+        refuse_apart(points, raster)
+        with workspace(context) as folder:
+            parameters = {
+                "INPUT": points.id,
+                "RASTERCOPY": prepared(raster, folder, context),
+                "COLUMN_PREFIX": "value_",
+                "OUTPUT": "TEMPORARY_OUTPUT",
+            }
+            shown = {**parameters, "RASTERCOPY": raster.id}
+            reference = ran(_SAMPLE, parameters, f"{points.key} with {raster.key}", context, shown)
+        return _sampled(reference, raster, shown, context)
+
+
+def _sampled(
+    reference: LayerReference, raster: RasterSource, parameters: dict[str, Any], context: Context
+) -> ToolResult:
+    made = context.vector(reference.id)
+    fields = made.names()[-len(raster.bands) :]
+    label = naming_field(made, context)
+    table, values, empty = [], [], 0
+    for feature in made.rows(context.cancelled):
+        first = plain(feature[fields[0]])
+        empty += first is None
+        values += [] if first is None else [float(first)]
+        if len(table) <= wording.MOST_ROWS:
+            row = {label or "feature": named(feature, label)}
+            table.append({**row, **{one: plain(feature[one]) for one in fields[:5]}})
+    if empty:
+        context.note(f"{wording.counted(empty, 'point')} of {reference.features} got no value.")
+    everything = computed(values) if values else {"count": 0.0}
+    numbers = {key: everything[key] for key in ("mean", "min", "max", "count") if key in everything}
+    shown = ", ".join(f"{key} = {wording.number(one)}" for key, one in numbers.items())
+    return ToolResult(
+        f"{wording.layer(reference)}; {fields[0]}: {shown}.\n{wording.rows(table)}",
+        numbers=numbers,
+        layers=(reference,),
+        algorithm=_SAMPLE,
+        parameters=parameters,
+        outputs={"OUTPUT": reference.id},
+    )

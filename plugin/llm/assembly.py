@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Union
 
 from ..agent.message import ToolCall
-from .base import Finish, Reply, TextDelta, ThinkingDelta, Usage
+from .base import Finish, Reply, TextDelta, ThinkingDelta, Timing, Usage
 from .literal import MalformedError
 from .textcall import new_id, read_arguments
 from .thinking import ThinkingStream, split_thinking
@@ -85,8 +85,8 @@ class Assembly:
         """Give out what was held back as the possible start of a tag."""
         yield from self._given(self._stream.flush())
 
-    def reply(self, finish: Finish, usage: Usage) -> Reply:
-        """Return the whole reply; call `flush` first.
+    def reply(self, finish: Finish, usage: Usage, timing: Timing | None = None) -> Reply:
+        """Return the whole reply, cut when it is endless; call `flush` first.
 
         A call whose arguments cannot be read is kept as text in a tag, so that the caller can
         tell the model what was wrong with it.
@@ -105,11 +105,13 @@ class Assembly:
             identity = draft.id if draft.id and draft.id not in taken else new_id()
             taken.add(identity)
             calls.append(ToolCall(identity, draft.name, given))
-        if calls and finish is Finish.STOP:
+        if self.is_endless:
+            finish = Finish.LENGTH
+        elif calls and finish is Finish.STOP:
             finish = Finish.CALLS
         thinking = "\n".join(part for part in ("".join(self._thoughts), missed) if part)
         seconds = time.monotonic() - self.started
-        return Reply(text, thinking, tuple(calls), finish, usage, seconds)
+        return Reply(text, thinking, tuple(calls), finish, usage, seconds, timing or Timing())
 
     def _given(self, parts: Iterator[tuple[bool, str]]) -> Iterator[Delta]:
         for is_thought, piece in parts:

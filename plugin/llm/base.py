@@ -103,6 +103,15 @@ class Waiting:
 
 
 @dataclass(frozen=True)
+class Timing:
+    """Seconds of one reply as the server took them; 0 where it does not say."""
+
+    reading_s: float = 0.0
+    writing_s: float = 0.0
+    loading_s: float = 0.0
+
+
+@dataclass(frozen=True)
 class Reply:
     """The whole reply, the last item of every stream."""
 
@@ -112,6 +121,7 @@ class Reply:
     finish: Finish = Finish.STOP
     usage: Usage = field(default_factory=Usage)
     seconds: float = 0.0
+    timing: Timing = field(default_factory=Timing)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Protocol
 
-from .base import Cancelled, ChatRequest, Chunk, ModelCard, Server, Waiting
+from .base import Cancelled, ChatRequest, Chunk, ModelCard, ModelError, Server, Waiting
 from .exchange import ExchangeFactory
 from .gguf import read_model_file
 from .openai import OpenAIModel
@@ -24,6 +24,9 @@ class Startable(Protocol):
 
     def starting(self, cancelled: Cancelled) -> Iterator[float]:
         """Bring it up, yielding the seconds waited. Raises ModelError and RunCancelled."""
+
+    def log_text(self) -> str:
+        """Return what the server has written into its log, "" without one."""
 
 
 class EmbeddedModel:
@@ -80,6 +83,16 @@ class EmbeddedModel:
         for seconds in self._server.starting(cancelled):
             yield Waiting(seconds, loading=True)
         yield from self._model().chat(request, cancelled)
+
+    def page(self, path: str) -> tuple[int, bytes]:
+        """Return status and body of a page of the server. Raises ModelError before a chat."""
+        if not self._server.address:
+            raise ModelError("The embedded server does not run yet. Ask a question first.")
+        return self._model().page(path)
+
+    def log_text(self) -> str:
+        """Return the server's log, "" without one."""
+        return self._server.log_text()
 
     def close(self) -> None:
         """Let go of connections; the server keeps running."""

@@ -21,10 +21,11 @@ from .base import (
     Remark,
     RunCancelled,
     Server,
+    Timing,
     Usage,
 )
 from .context import Room, room
-from .exchange import ExchangeFactory
+from .exchange import ExchangeFactory, fetched
 from .failure import Place, broken_off, context_full
 from .memory import Memory, machine_memory
 from .ollama_client import ollama_client, refusal_of
@@ -40,7 +41,7 @@ from .ollama_form import (
 from .plain_exchange import PlainExchange
 from .residence import Residence
 from .retry import Streaming, insisted
-from .usage import counted, estimate, guessed
+from .usage import counted, estimate, guessed, number
 from .watch import OnWait, Watch, never
 
 LABEL = "Ollama"
@@ -143,6 +144,17 @@ class OllamaModel:
         except Exception as error:
             raise self._translated(error, "") from error
 
+    def page(self, path: str) -> tuple[int, bytes]:
+        """Return status and body of a page of the server. Raises ModelError."""
+        try:
+            return fetched(self._transport(self._watch), self._root + path)
+        except Exception as error:
+            raise self._translated(error, "") from error
+
+    def log_text(self) -> str:
+        """Return nothing: Ollama keeps its log to itself."""
+        return ""
+
     def unload(self) -> None:
         """Ask Ollama to free the model's memory now. Raises ModelError."""
         card = self.card()
@@ -234,17 +246,19 @@ class OllamaModel:
                         raise RunCancelled
                     yield from _pieces(part.message, assembly)
                     last = part
+                    if assembly.is_endless:
+                        break
         except (ModelError, RunCancelled):
             raise
         except Exception as error:
             raise self._translated(error, assembly.text) from error
         yield from assembly.flush()
-        if last is None or not last.done:
+        if last is None or not (last.done or assembly.is_endless):
             raise broken_off(self._place(), "the stream ended without its end", assembly.text)
         usage = counted(last.prompt_eval_count, None, last.eval_count)
         yield from self._remarks(request, usage)
         finish = Finish.LENGTH if last.done_reason == "length" else Finish.STOP
-        return assembly.reply(finish, usage or guessed(request, assembly.text))
+        return assembly.reply(finish, usage or guessed(request, assembly.text), _timing(last))
 
     def _remarks(self, request: ChatRequest, usage: Usage | None) -> Iterator[Remark]:
         """Say what a reply shows: a prompt that was cut, a model that is not on the card."""
@@ -300,6 +314,12 @@ class OllamaModel:
         if found is not None:
             return found
         return self._missing([str(item.model) for item in self._client().list().models])
+
+
+def _timing(part: Any) -> Timing:
+    """Return the seconds that the last part tells, which Ollama gives in nanoseconds."""
+    names = ("prompt_eval_duration", "eval_duration", "load_duration")
+    return Timing(*((number(part, name) or 0) / 1e9 for name in names))
 
 
 def _pieces(message: Any, assembly: Assembly) -> Iterator[Chunk]:

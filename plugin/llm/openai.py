@@ -20,6 +20,7 @@ from .base import (
     ModelError,
     RunCancelled,
     Server,
+    Timing,
     Usage,
 )
 from .exchange import ExchangeFactory, fetched
@@ -115,6 +116,20 @@ class OpenAIModel:
         finally:
             self._watch.cancelled = never
 
+    def page(self, path: str) -> tuple[int, bytes]:
+        """Return status and body of a page of the server, outside of /v1. Raises ModelError."""
+        try:
+            exchange = self._transport(self._watch)
+            return fetched(exchange, self._base.removesuffix("/v1") + path)
+        except (ModelError, RunCancelled):
+            raise
+        except Exception as error:
+            raise self._translated(error, "") from error
+
+    def log_text(self) -> str:
+        """Return nothing: the log of this server lies with its owner."""
+        return ""
+
     def close(self) -> None:
         """Let go of connections; the model can be used again afterwards."""
         if self._made is not None:
@@ -132,6 +147,8 @@ class OpenAIModel:
                         raise RunCancelled
                     seen.take(chunk)
                     yield from _pieces(chunk, assembly)
+                    if assembly.is_endless:
+                        break
             finally:
                 stream.close()
         except (ModelError, RunCancelled):
@@ -139,12 +156,12 @@ class OpenAIModel:
         except Exception as error:
             raise self._translated(error, assembly.text) from error
         yield from assembly.flush()
-        if not seen.finish:
+        if not seen.finish and not assembly.is_endless:
             place = self._place(name)
             raise broken_off(place, "the stream ended without a reason", assembly.text)
         self._brief = brief
         finish = _FINISH.get(seen.finish, Finish.STOP)
-        return assembly.reply(finish, seen.usage or guessed(request, assembly.text))
+        return assembly.reply(finish, seen.usage or guessed(request, assembly.text), seen.timing)
 
     def _client(self) -> Any:
         if self._made is None:
@@ -172,8 +189,7 @@ class OpenAIModel:
 
     def _context_of_llama(self) -> int | None:
         """Return the context that an older llama.cpp tells only on a page of its own."""
-        exchange = self._transport(self._watch)
-        status, body = fetched(exchange, self._base[: -len("/v1")] + "/props")
+        status, body = self.page("/props")
         if status != 200:
             return None
         return number(json.loads(body), "default_generation_settings", "n_ctx")
@@ -202,12 +218,18 @@ class _Seen:
     def __init__(self) -> None:
         self.finish = ""
         self.usage: Usage | None = None
+        self.timing = Timing()
 
     def take(self, chunk: Any) -> None:
         """Note the finish reason and the counts of one chunk."""
         for choice in chunk.choices or ():
             self.finish = choice.finish_reason or self.finish
         timings = getattr(chunk, "timings", None)
+        if timings:
+            self.timing = Timing(
+                (number(timings, "prompt_ms") or 0) / 1000,
+                (number(timings, "predicted_ms") or 0) / 1000,
+            )
         told = number(chunk.usage, "prompt_tokens_details", "cached_tokens")
         cached = told if told is not None else number(timings, "cache_n")
         found = counted(

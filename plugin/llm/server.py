@@ -100,6 +100,12 @@ class EmbeddedServer:
         """The number of the server's process, or 0."""
         return self._running.pid if self._running else 0
 
+    def log_text(self) -> str:
+        """Return what the server has written into its log, "" without one."""
+        if not self.log.is_file():
+            return ""
+        return self.log.read_text(encoding="utf-8", errors="replace")
+
     def start(self, cancelled: Cancelled = never) -> str:
         """Start the server, wait until it is ready, return its address. Raises as `starting`."""
         for _ in self.starting(cancelled):
@@ -273,9 +279,7 @@ class EmbeddedServer:
         )
 
     def _log_end(self) -> str:
-        if not self.log.is_file():
-            return ""
-        return self.log.read_text(encoding="utf-8", errors="replace")[-3000:]
+        return self.log_text()[-3000:]
 
 
 class ServerKeeper:

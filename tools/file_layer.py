@@ -65,7 +65,7 @@ def opened(asked: Wanted, crs: str, context: Context) -> list[QgsMapLayer]:
     """
     path = asked.path
     if parquet.needs_us(path):
-        return [parquet.opened(path, path.stem, context.temporary_folder)]
+        return [parquet.opened(path, path.stem)]
     if path.suffix.lower() in delimited.ENDINGS and asked.source == str(path):
         stop = context.stop_if_cancelled
         found = delimited_layer.layers_of(path, path.stem, crs, context.note, stop)

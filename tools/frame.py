@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Attribute tables as pandas and geopandas frames, and frames as layers.
+"""Attribute tables as pandas and geopandas frames.
 
 A plain file is read as it lies on the disk; a layer with edits, joins, virtual fields, a filter
 or a selection is exported first by QGIS's own writer, so that none of these is lost.
@@ -7,7 +7,6 @@ or a selection is exported first by QGIS's own writer, so that none of these is 
 
 from __future__ import annotations
 
-import json
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,14 +14,12 @@ from typing import Any
 
 from qgis.core import (
     Qgis,
-    QgsFeatureRequest,
     QgsFeatureSink,
     QgsProject,
     QgsProviderRegistry,
     QgsVectorFileWriter,
     QgsVectorLayer,
 )
-from qgis.PyQt.QtCore import QCoreApplication
 
 from .base import LastingError
 from .context import Context
@@ -32,7 +29,7 @@ from .source import VectorSource
 PLAIN_FORMATS = frozenset({".gpkg", ".geojson", ".fgb"})
 """Formats whose fields pyogrio and QGIS read alike."""
 _KEY, _LAYER = "geo_olm_key", "table"
-"""The feature id and the layer of temporary GeoPackages, so that a field may be called fid."""
+"""The feature id and the layer of an export, so that a field may be called fid."""
 _PLAIN_PARTS = {"path", "layerName", "layerId"}
 _NULLABLE = {"int8": "Int8", "int16": "Int16", "int32": "Int32", "int64": "Int64",
              "uint8": "UInt8", "uint16": "UInt16", "uint32": "UInt32",
@@ -130,66 +127,3 @@ def _columns(found: Any) -> Sequence[str]:
 def is_spatial(found: Any) -> bool:
     """Tell whether a frame is one of geopandas; a plain one may have a column of that name."""
     return type(found).__name__ == "GeoDataFrame"
-
-
-def layer_of(found: Any, name: str, folder: Path) -> QgsVectorLayer:
-    """Return a temporary layer of a frame's rows in order; a plain frame gives a table.
-
-    Lists and records become JSON text. Any thread; the layer is given to the main one. Raises
-    LastingError.
-    """
-    pyogrio = package("pyogrio", "Making a layer of a table")
-    package("pyarrow", "Making a layer of a table")
-    folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder) as place:
-        path = Path(place) / "table.gpkg"
-        options = {"FID": _KEY, **({"SPATIAL_INDEX": "NO"} if is_spatial(found) else {})}
-        pyogrio.write_dataframe(
-            writable(found), str(path), layer=_LAYER, driver="GPKG", use_arrow=True, **options
-        )
-        file = QgsVectorLayer(f"{path}|layername={_LAYER}", name, "ogr")
-        wanted = [one.name() for one in file.fields() if one.name() != _KEY]
-        request = QgsFeatureRequest().setSubsetOfAttributes(wanted, file.fields())
-        layer: QgsVectorLayer = file.materialize(request)
-        del file
-    if layer is None or not layer.isValid():
-        raise LastingError(f"No layer could be made of {name}.")
-    layer.setName(name)
-    layer.moveToThread(QCoreApplication.instance().thread())
-    return layer
-
-
-def writable(found: Any) -> Any:
-    """Return a copy of a frame whose columns files can hold: what is neither a number, a text nor
-    a date becomes JSON text, an index with a name a column."""
-    copy = found.reset_index() if found.index.names != [None] else found.copy()
-    copy.columns = [str(one) for one in copy.columns]
-    for name in _columns(copy):
-        kind = str(copy[name].dtype)
-        if kind == "category":
-            copy[name] = copy[name].astype(copy[name].cat.categories.dtype)
-            kind = str(copy[name].dtype)
-        if kind == "uint64":
-            fits = not len(copy) or int(copy[name].max()) < 2**63
-            copy[name] = copy[name].astype("int64" if fits else str)
-        elif kind == "object":
-            copy[name] = copy[name].map(_plain_value)
-    return copy
-
-
-def _plain_value(value: Any) -> Any:
-    if value is None or isinstance(value, (str, bool, int)) or _is_day(value):
-        return value
-    if isinstance(value, float):
-        return None if value != value else value
-    if hasattr(value, "tolist"):
-        value = value.tolist()
-    if isinstance(value, (bytes, bytearray)):
-        return bytes(value).hex()
-    if isinstance(value, (list, tuple, dict)):
-        return json.dumps(value, ensure_ascii=False, default=str)
-    return str(value)
-
-
-def _is_day(value: Any) -> bool:
-    return hasattr(value, "toordinal")

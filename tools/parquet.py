@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,8 @@ from qgis.core import QgsMapLayer, QgsProcessingAlgorithm, QgsVectorLayer
 
 from .base import MendableError
 from .context import Context
-from .frame import frame, layer_of
+from .frame import frame
+from .frame_layer import layer_of
 from .package import package
 from .source import VectorSource, snapshot
 
@@ -41,12 +41,12 @@ def needs_us(path: str | Path) -> bool:
     return is_parquet(path) and ogr.GetDriverByName("Parquet") is None
 
 
-def opened(path: Path, name: str, folder: Path | None = None) -> QgsVectorLayer:
+def opened(path: Path, name: str) -> QgsVectorLayer:
     """Return a temporary layer of a Parquet file; one without geometry gives a table.
 
     Any thread. Raises MendableError for a damaged file, LastingError for a missing package.
     """
-    return layer_of(read(path), name, folder or Path(tempfile.gettempdir()))
+    return layer_of(read(path), name)
 
 
 def read(path: Path) -> Any:

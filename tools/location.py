@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from qgis.core import (
+    QgsFeature,
     QgsFeatureRequest,
     QgsGeometry,
     QgsPointXY,
@@ -203,12 +204,22 @@ class _Search:
                 yield one
 
 
+def _taken(found: list[int], source: VectorSource, context: Context) -> Iterator[QgsFeature]:
+    """Yield the features with these ids, in the order of the layer where they are many."""
+    if len(found) <= _FEW:
+        request = QgsFeatureRequest().setFilterFids(found)
+        yield from sorted(source.reader.getFeatures(request), key=lambda one: one.id())
+        return
+    wanted = set(found)
+    for feature in source.rows(context.cancelled, geometry=True):
+        if feature.id() in wanted:
+            yield feature
+
+
 def _as_layer(
     found: list[int], source: VectorSource, title: str, arguments: dict[str, Any], context: Context
 ) -> ToolResult:
-    request = QgsFeatureRequest().setFilterFids(found)
-    features = sorted(source.reader.getFeatures(request), key=lambda one: one.id())
-    layer = memory_layer(source, features)
+    layer = memory_layer(source, _taken(found, source, context))
     reference = context.call(lambda: context.hand_over(layer, titled(title), arguments))
     if not found:
         context.note(f"No feature of {source.key} matches.")

@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+import heapq
 from typing import Any
+
+from qgis.core import QgsFeature
 
 from . import argument, execution, wording
 from .base import LayerReference, MendableError, ToolDefinition, ToolResult
@@ -126,24 +129,49 @@ class TopN:
         source = context.vector(arguments["layer"])
         taken = chosen(arguments, source, context.cancelled)
         name, text = _ranked_by(arguments, source, context)
-        evaluate = evaluator(text, source)
-        found, left = [], 0
+        evaluate, order = evaluator(text, source), arguments.get("order", "largest")
+        ranking, left = _Ranking(arguments.get("n", 1), order == "largest"), 0
         for feature in source.rows(context.cancelled, taken.expression, geometry=True):
             value = evaluate(feature)
             if isinstance(value, (int, float)) and not isinstance(value, bool):
-                found.append((value, feature))
+                ranking.add(value, feature)
             else:
                 left += 1
+        found = ranking.best()
         if not found:
             raise MendableError(f"No feature of {source.key} has a number for {name}.")
-        largest = arguments.get("order", "largest") == "largest"
-        found.sort(key=lambda pair: -pair[0] if largest else pair[0])
-        wanted = arguments.get("n", 1)
-        context.note(*taken.notes, *_told(found, wanted, left, name))
-        ids = ", ".join(str(feature.id()) for _, feature in found[:wanted])
-        words = f"{name} is among the {min(wanted, len(found))} {arguments.get('order', 'largest')}"
-        context.speak_of(source, Filter(f"$id IN ({ids})", words), len(found[:wanted]))
-        return _listed(found[:wanted], name, arguments, source)
+        context.note(*taken.notes, *_told(found[-1][0], ranking.ties(), left, name))
+        ids = ", ".join(str(feature.id()) for _, feature in found)
+        words = f"{name} is among the {len(found)} {order}"
+        context.speak_of(source, Filter(f"$id IN ({ids})", words), len(found))
+        return _listed(found, name, arguments, source)
+
+
+class _Ranking:
+    """The best features of a stream, held alone; of equal ones the first stay."""
+
+    def __init__(self, wanted: int, largest: bool) -> None:
+        self._wanted, self._sign = wanted, 1 if largest else -1
+        self._heap: list[tuple[float, int, QgsFeature]] = []
+        self._ranks: list[float] = []
+
+    def add(self, value: float, feature: QgsFeature) -> None:
+        """Take one feature in."""
+        rank = self._sign * value
+        self._ranks.append(rank)
+        if len(self._heap) < self._wanted:
+            heapq.heappush(self._heap, (rank, -len(self._ranks), feature))
+        elif rank > self._heap[0][0]:
+            heapq.heapreplace(self._heap, (rank, -len(self._ranks), feature))
+
+    def best(self) -> list[tuple[float, QgsFeature]]:
+        """Return value and feature of the best, the best first."""
+        return [(self._sign * rank, one) for rank, _, one in sorted(self._heap, reverse=True)]
+
+    def ties(self) -> int:
+        """Return how many were left out that equal the last of the best."""
+        last = self._heap[0][0]
+        return self._ranks.count(last) - sum(1 for rank, _, _ in self._heap if rank == last)
 
 
 def _ranked_by(
@@ -155,13 +183,11 @@ def _ranked_by(
     return name, number_of(name, source.type_of(name))
 
 
-def _told(found: list[Any], wanted: int, left: int, name: str) -> list[str]:
+def _told(last: float, more: int, left: int, name: str) -> list[str]:
     said = []
     if left:
         said.append(f"{left} features without a number for {name} were left out.")
-    if len(found) > wanted and found[wanted][0] == found[wanted - 1][0]:
-        last = found[wanted - 1][0]
-        more = sum(1 for value, _ in found[wanted:] if value == last)
+    if more:
         said.append(f"{more} more have the same value {wording.number(last)} as the last one.")
     return said
 

@@ -6,21 +6,18 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from qgis.core import (
-    Qgis,
-    QgsApplication,
-    QgsMapLayer,
-    QgsProcessingAlgorithm,
-    QgsProcessingParameterDefinition,
-)
+from qgis.core import QgsApplication, QgsMapLayer, QgsProcessingAlgorithm
 
 from . import argument, execution, offer, search, wording
 from .base import LayerReference, MendableError, ToolDefinition, ToolResult
 from .context import Context
 from .parameter import fitted
+from .parameter_schema import schema
 from .registry import Unchecked
 from .selection import titled
 from .spelling import closest, folded
+
+_MOST_OPTIONS = 15
 
 
 def offered(algorithm: str) -> QgsProcessingAlgorithm:
@@ -82,42 +79,43 @@ class DescribeAlgorithm(Unchecked):
 
 def described(algorithm: QgsProcessingAlgorithm) -> str:
     """Describe an algorithm in a few lines. Main thread only."""
-    shown = [
-        item
-        for item in algorithm.parameterDefinitions()
-        if not item.isDestination() and not offer.is_hidden(item)
-    ]
-    shown.sort(key=_rank)
+    found = schema(algorithm)
     outputs = ", ".join(item.name() for item in algorithm.outputDefinitions())
     about = algorithm.shortDescription()
     lines = [f"{algorithm.id()}: {about or algorithm.displayName()}"]
-    lines += [parameter_line(item) for item in shown]
+    lines += [
+        parameter_line(name, one, name in found["required"])
+        for name, one in found["properties"].items()
+        if "x-destination" not in one
+    ]
     lines.append(f"Gives: {outputs}")
     return wording.lines(lines)
 
 
-def _rank(definition: QgsProcessingParameterDefinition) -> int:
-    flags = definition.flags()
-    if flags & Qgis.ProcessingParameterFlag.Advanced:
-        return 2
-    return int(bool(flags & Qgis.ProcessingParameterFlag.Optional))
+def parameter_line(name: str, found: dict[str, Any], required: bool) -> str:
+    """Describe one parameter: name, type, meaning, choices, range, default."""
+    text = f"{name} ({found['x-type']}): {found['description']}"
+    item = found.get("items", found)
+    if "enum" in item:
+        several = ", several" if "items" in found else ""
+        text += f" [{', '.join(item['enum'][:_MOST_OPTIONS])}{several}]"
+    if "x-columns" in item:
+        text += f" [rows of {', '.join(item['x-columns'])}]"
+    if "properties" in item:
+        text += f" [objects with {', '.join(item['properties'])}]"
+    text += _limits(found)
+    if "default" in found:
+        return f"{text}, default {found['default']}"
+    return text if required else f"{text}, optional"
 
 
-def parameter_line(definition: Any) -> str:
-    """Describe one parameter: name, type, meaning, choices, default."""
-    kind = definition.type()
-    text = f"{definition.name()} ({kind}): {definition.description()}"
-    if kind == "enum":
-        many = ", several" if definition.allowMultiple() else ""
-        text += f" [{', '.join(definition.options()[:15])}{many}]"
-    if definition.flags() & Qgis.ProcessingParameterFlag.Optional:
-        text += ", optional"
-    default = definition.defaultValue()
-    if isinstance(default, (int, float, str, bool)) and str(default):
-        if kind == "enum" and str(default).isdigit():
-            default = definition.options()[int(default)]
-        text += f", default {default}"
-    return text
+def _limits(found: dict[str, Any]) -> str:
+    least, most = found.get("minimum"), found.get("maximum")
+    if least is not None and most is not None:
+        return f", {least:g} to {most:g}"
+    if least is not None:
+        return f", from {least:g}"
+    return "" if most is None else f", up to {most:g}"
 
 
 class RunAlgorithm(Unchecked):

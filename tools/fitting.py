@@ -100,7 +100,7 @@ def as_text(definition: Any, value: Any) -> str:
     """Return a text; a number is one too. Raises MendableError."""
     if isinstance(value, str):
         return value
-    if is_number(value):
+    if is_number(value) and math.isfinite(value):
         return str(value)
     if isinstance(value, (list, tuple)) and len(value) == 1 and isinstance(value[0], str):
         return value[0]

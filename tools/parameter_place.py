@@ -20,18 +20,24 @@ from .fitting import Fitting, Way, as_number, as_text, decoded, is_number, one, 
 from .source import VectorSource
 
 _NUMBERS = re.compile(r"\s*([-+\d.eE]+(?:\s*,\s*[-+\d.eE]+)+)\s*(?:\[\s*(.*?)\s*\])?\s*")
+_POINT = re.compile(r"\s*(multi)?point\s*(z|m|zm)?\s*\(", re.IGNORECASE)
 _WITH_CRS = re.compile(r"(.*?)\s*\[\s*([^\[\]]+?)\s*\]\s*")
+_PROJECT = "ProjectCrs"
+"""By this word Processing means the CRS of the project."""
 _SIDES = ("xmin", "xmax", "ymin", "ymax")
 
 
 def crs(fitting: Fitting, definition: Any, value: Any) -> str:
     """Return a CRS by its code, as WKT or PROJ text, or that of a layer."""
     given = one(definition, value)
-    if isinstance(given, (bool, dict, list)) or (is_number(given) and given != int(given)):
+    is_code = not is_number(given) or as_number(definition, given) == int(given)
+    if isinstance(given, (bool, dict, list)) or not is_code:
         raise wrong(definition, "a code such as EPSG:3857", value)
     text = str(int(given)) if is_number(given) else str(given).strip()
     if text.isdigit():
         text = f"EPSG:{text}"
+    if text == _PROJECT:
+        text = fitting.context.call(lambda: fitting.context.project.crs().authid())
     if QgsCoordinateReferenceSystem(text).isValid():
         return text
     for source in fitting.context.sources():
@@ -97,7 +103,7 @@ def point(fitting: Fitting, definition: Any, value: Any) -> str:
         if len(parts) != 2:
             raise wrong(definition, "two numbers, x,y", value)
         return match.group(1) + _checked_crs(definition, match.group(2))
-    if given.strip().upper().startswith("POINT"):
+    if _POINT.match(given):
         geometry_ = _parsed(definition, given)
         where = geometry_.asPoint() if not geometry_.isMultipart() else None
         if where is None:

@@ -156,6 +156,8 @@ def matrix(fitting: Fitting, definition: Any, value: Any) -> list[Any]:
         rows = [part.strip() for part in rows[0].split(",")]
     if len(rows) == 1 and isinstance(rows[0], dict):
         raise wrong(definition, "a list of rows", value)
+    if not rows:
+        raise MendableError(f"{definition.name()} needs at least one row.")
     headers = definition.headers()
     flat: list[Any] = []
     for row in rows:

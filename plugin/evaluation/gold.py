@@ -85,18 +85,22 @@ class _Player:
         self._call = call
         self._book = Book(project, call)
         definitions = {one.name: one for one in toolbox.definitions()}
-        self._reader = StepReader(definitions, self._book, data)
+        self._reader = StepReader(definitions, self._book, data, self._open)
         self._definitions: dict[str, ToolDefinition] = definitions
         self._closing = Closing()
         self._results: list[ToolResult] = []
         self._seconds = 0.0
+        self._number = 0
+        self._emit: Callable[[Event], None] = lambda event: None
+        self._cancelled: Cancelled = lambda: False
 
     def play(self, emit: Callable[[Event], None], cancelled: Cancelled) -> None:
         """Play the steps in order and tell each call and the end."""
         began = time.monotonic()
+        self._emit, self._cancelled = emit, cancelled
         emit(RunStarted(self._task.question, GoldMethod.name, "", (), len(self._task.gold)))
         try:
-            self._steps(emit, cancelled)
+            self._steps()
             status, said = self._closing.status, self._closing.text
         except ToolCancelled:
             status, said = Status.CANCELLED, "Stopped."
@@ -107,7 +111,7 @@ class _Player:
         total = time.monotonic() - began
         emit(self._ended(status, said, total))
 
-    def _steps(self, emit: Callable[[Event], None], cancelled: Cancelled) -> None:
+    def _steps(self) -> None:
         if not self._task.gold:
             raise GoldError(f"Task {self._task.id} has no gold chain.")
         for number, step in enumerate(self._task.gold, 1):
@@ -116,17 +120,22 @@ class _Player:
                 if isinstance(read, Closing):
                     self._closing = read
                     continue
-                result = self._run(read, number, emit, cancelled)
-                self._bind(step, read, result)
+                self._bind(step, read, self._run(read))
             except GoldError as error:
                 raise GoldError(f"Step {number}: {error}") from error
             except ToolError as error:
                 raise GoldError(f"Step {number}: {error.message}") from error
 
-    def _run(
-        self, call: Call, number: int, emit: Callable[[Event], None], cancelled: Cancelled
-    ) -> ToolResult:
+    def _open(self, source: str) -> str:
+        """Open a source by the tool for it; it goes by its own name from then on."""
+        result = self._run(Call("add_layer", {"source": source}))
+        self._book.bind(source, result, result.layers[0].id)
+        return result.layers[0].id
+
+    def _run(self, call: Call) -> ToolResult:
         name, arguments = call.tool, call.arguments
+        self._number += 1
+        number, emit, cancelled = self._number, self._emit, self._cancelled
         label = self._definitions[name].label if name in self._definitions else name
         identity, began = f"gold{number}", time.monotonic()
         emit(CallStarted(identity, name, label, "", arguments, number))

@@ -87,7 +87,8 @@ class Book:
             return content
         whole = _INLINE.fullmatch(content)
         if whole and self.knows(whole.group(1)):
-            return self._of_result(whole.group(1), whole.group(2) or "")
+            found = self._of_result(whole.group(1), whole.group(2) or "")
+            return int(found) if isinstance(found, float) and found.is_integer() else found
         return _INLINE.sub(self._inline, content)
 
     def _inline(self, found: re.Match[str]) -> str:

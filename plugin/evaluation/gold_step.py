@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -56,10 +56,18 @@ class StepReader:
     by a source in the data folder.
     """
 
-    def __init__(self, tools: Mapping[str, ToolDefinition], book: Book, data: Path) -> None:
+    def __init__(
+        self,
+        tools: Mapping[str, ToolDefinition],
+        book: Book,
+        data: Path,
+        open_source: Callable[[str], str],
+    ) -> None:
+        """`open_source` opens a source as a layer and returns its id."""
         self._tools = tools
         self._book = book
         self._data = data
+        self._open = open_source
 
     def read(self, step: Mapping[str, Any]) -> Call | Closing:
         """Return what a step asks for. Raises GoldError for a kind that is not known."""
@@ -109,8 +117,13 @@ class StepReader:
         return f"{self._layer(name) or name}{mark}{rest}"
 
     def _layer(self, name: str) -> str:
-        """Return the id of the layer that a text names; "" where it names none."""
-        return self._book.layer_id(name)
+        """Return the id of the layer that a text names, opened where it is a source in the data
+        folder; "" where it names none."""
+        known = self._book.layer_id(name)
+        if known:
+            return known
+        source, path = resolved(name, self._data)
+        return self._open(source) if path.is_file() else ""
 
     # -- tools
 

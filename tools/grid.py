@@ -19,6 +19,7 @@ from qgis.core import (
     QgsCoordinateReferenceSystem,
     QgsDistanceArea,
     QgsGeometry,
+    QgsPoint,
     QgsPointXY,
     QgsRectangle,
     QgsUnitTypes,
@@ -99,7 +100,7 @@ class Grid:
 
     def _stretches(self, x: float, y: float) -> bool:
         way = transform(self.crs, QgsCoordinateReferenceSystem("EPSG:4326"))
-        factors = self.crs.factors(QgsPointXY(way.transform(QgsPointXY(x, y))))
+        factors = self.crs.factors(QgsPoint(way.transform(QgsPointXY(x, y))))
         return not factors.isValid() or abs(factors.arealScale() - 1) > _AREA_STRETCH
 
     def _measured(self, middle: float, context: Context) -> Any:
@@ -142,7 +143,7 @@ def metric_crs(
     middle = way.transform(extent.center())
     in_metres = crs.mapUnits() == Qgis.DistanceUnit.Meters
     if not crs.isGeographic() and (in_metres or not metres_only):
-        factors = crs.factors(QgsPointXY(middle))
+        factors = crs.factors(QgsPoint(middle))
         scales = (factors.meridionalScale(), factors.parallelScale())
         if factors.isValid() and all(abs(one - 1) <= stretch for one in scales):
             return None

@@ -40,8 +40,9 @@ def ran(
 
 def option_index(algorithm: str, parameter: str, option: str) -> int:
     """Return the place of an option in an algorithm's own list, forgiving case."""
-    options = execution.find(algorithm).parameterDefinition(parameter).options()
-    return [one.lower() for one in options].index(option.lower())
+    found = execution.find(algorithm)  # the definition lives no longer than it
+    options = [one.lower() for one in found.parameterDefinition(parameter).options()]
+    return options.index(option.lower())
 
 
 @contextmanager

@@ -14,8 +14,8 @@ from . import argument, wording
 from .base import Family, MendableError, ToolDefinition, ToolResult
 from .context import Context
 from .distance import needs_crs, transform
+from .feature_name import named, naming_field
 from .grid import grid_of, workspace
-from .naming import named, naming_field
 from .raster import Reader, raster_of
 from .raster_result import ran
 from .registry import Unchecked

@@ -12,8 +12,8 @@ from .condition import field_named
 from .context import Context
 from .distance import needs_crs, transform
 from .expression import SourceFields
+from .feature_name import named, naming_field
 from .grid import prepared, workspace
-from .naming import named, naming_field
 from .raster import band_of, raster_of
 from .raster_result import option_index, ran
 from .registry import Unchecked

@@ -5,35 +5,27 @@ plain table."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from qgis.core import (
     Qgis,
     QgsCoordinateReferenceSystem,
     QgsFeature,
-    QgsField,
     QgsFields,
     QgsGeometry,
-    QgsMemoryProviderUtils,
     QgsPointXY,
     QgsRectangle,
     QgsVectorLayer,
     QgsWkbTypes,
 )
-from qgis.PyQt.QtCore import QCoreApplication, QDate, QDateTime, QMetaType, Qt
+from qgis.PyQt.QtCore import QDate, QDateTime, Qt
 
 from . import wording
-from .base import LastingError, MendableError
+from .base import MendableError
 from .delimited import Table, read_table
+from .new_layer import fields_of, new_layer
 
-_TYPES = {
-    "integer": QMetaType.Type.LongLong,
-    "real": QMetaType.Type.Double,
-    "date": QMetaType.Type.QDate,
-    "datetime": QMetaType.Type.QDateTime,
-    "text": QMetaType.Type.QString,
-}
 _EAST = re.compile("x|lon|long|longitude|longitud|lng|east|easting|boylam|rechtswert|xcoord|pointx")
 _NORTH = re.compile("y|lat|latitude|latitud|north|northing|enlem|hochwert|ycoord|pointy")
 _WKT = re.compile("wkt|geom|geometry|wktgeom|thegeom|shape|geomwkt")
@@ -172,26 +164,28 @@ def _layer(
     places: list[int],
     system: QgsCoordinateReferenceSystem,
 ) -> QgsVectorLayer:
-    fields = QgsFields()
-    for column, kind in zip(table.names, table.types):
-        fields.append(QgsField(column, _TYPES[kind]))
+    fields = fields_of(dict(zip(table.names, table.types)))
     wkb = Qgis.WkbType.NoGeometry if geometries is None else _wkb(geometries, places)
-    layer = QgsMemoryProviderUtils.createMemoryLayer(name, fields, wkb, system)
-    features = []
+    features = _features(table, fields, geometries, places, QgsWkbTypes.isMultiType(wkb))
+    return new_layer(name, fields, wkb, system, features)
+
+
+def _features(
+    table: Table,
+    fields: QgsFields,
+    geometries: Geometries | None,
+    places: list[int],
+    multi: bool,
+) -> Iterator[QgsFeature]:
     for place in places:
         feature = QgsFeature(fields)
         feature.setAttributes(_values(table, table.rows[place]))
         if geometries is not None and not geometries[place].isNull():
             one = QgsGeometry(geometries[place])
-            if QgsWkbTypes.isMultiType(wkb):
+            if multi:
                 one.convertToMultiType()
             feature.setGeometry(one)
-        features.append(feature)
-    if not layer.dataProvider().addFeatures(features)[0]:
-        raise LastingError(f"The rows of {name} could not be made into a layer.")
-    layer.updateExtents()
-    layer.moveToThread(QCoreApplication.instance().thread())
-    return layer
+        yield feature
 
 
 def _wkb(geometries: Geometries, places: list[int]) -> Qgis.WkbType:

@@ -13,6 +13,7 @@ from qgis.core import (
     QgsCoordinateTransform,
     QgsCoordinateTransformContext,
     QgsCsException,
+    QgsDistanceArea,
     QgsGeometry,
     QgsPoint,
     QgsPointXY,
@@ -25,6 +26,8 @@ from .source import LayerSource
 _STRETCH = 0.002
 _CELL_DEGREES = 2.0
 _METRES_PER_DEGREE = 110_574.0
+_WIDEST_M = 690_000.0
+"""As far from its centre an azimuthal equidistant CRS stretches by 0.2 %: c / sin c - 1."""
 
 
 def needs_crs(source: LayerSource, what: str) -> None:
@@ -45,6 +48,35 @@ def is_true_metric(crs: QgsCoordinateReferenceSystem, centre: QgsPointXY) -> boo
     factors = crs.factors(_geographic(crs, centre))
     scales = (factors.meridionalScale(), factors.parallelScale())
     return factors.isValid() and all(abs(scale - 1) <= _STRETCH for scale in scales)
+
+
+def metric_for(source: LayerSource) -> QgsCoordinateReferenceSystem | None:
+    """Return a CRS in metres that stretches by less than 0.2 % over a whole layer.
+
+    That is its own CRS where it is such a one, else an azimuthal equidistant one around the
+    layer's centre; None for a layer that is too wide, or crosses the date line.
+    """
+    corners = _corners(source.extent)
+    if all(is_true_metric(source.crs, point) for point in corners):
+        return source.crs
+    way = transform(source.crs, _lon_lat())
+    try:
+        box = way.transformBoundingBox(source.extent)
+    except QgsCsException:
+        return None
+    if box.width() > 180 or not box.isFinite():
+        return None
+    centre = box.center()
+    measurer = QgsDistanceArea()
+    measurer.setEllipsoid("EPSG:7030")
+    far = max(measurer.measureLine(centre, point) for point in _corners(box))
+    return around(centre.x(), centre.y()) if far <= _WIDEST_M else None
+
+
+def _corners(box: QgsRectangle) -> list[QgsPointXY]:
+    east, west, south, north = box.xMaximum(), box.xMinimum(), box.yMinimum(), box.yMaximum()
+    points = [QgsPointXY(x, y) for x in (west, east) for y in (south, north)]
+    return [*points, QgsPointXY(box.center())]
 
 
 def _geographic(crs: QgsCoordinateReferenceSystem, point: QgsPointXY) -> QgsPoint:

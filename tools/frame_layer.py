@@ -15,16 +15,14 @@ from qgis.core import (
     QgsField,
     QgsFields,
     QgsGeometry,
-    QgsMemoryProviderUtils,
     QgsVectorLayer,
     QgsWkbTypes,
 )
-from qgis.PyQt.QtCore import QCoreApplication, QDate, QDateTime, QMetaType, Qt, QTime
+from qgis.PyQt.QtCore import QDate, QDateTime, QMetaType, Qt, QTime
 
-from .base import LastingError
 from .frame import is_spatial
+from .new_layer import new_layer
 
-_AT_ONCE = 10_000
 _NAMES = {"Point": Qgis.WkbType.Point, "LineString": Qgis.WkbType.LineString,
           "Polygon": Qgis.WkbType.Polygon, "MultiPoint": Qgis.WkbType.MultiPoint,
           "MultiLineString": Qgis.WkbType.MultiLineString,
@@ -46,23 +44,9 @@ def layer_of(found: Any, name: str) -> QgsVectorLayer:
         fields.append(QgsField(column.name, column.type))
     wkb = _wkb(rows) if spatial else Qgis.WkbType.NoGeometry
     system = _system(rows) if spatial else QgsCoordinateReferenceSystem()
-    layer = QgsMemoryProviderUtils.createMemoryLayer(name, fields, wkb, system)
     shapes = list(rows.geometry.to_wkb()) if spatial else [None] * len(rows)
-    batch: list[QgsFeature] = []
-    for feature in _features(columns, fields, shapes, QgsWkbTypes.isMultiType(wkb)):
-        batch.append(feature)
-        if len(batch) == _AT_ONCE:
-            _add(layer, batch)
-    _add(layer, batch)
-    layer.updateExtents()
-    layer.moveToThread(QCoreApplication.instance().thread())
-    return layer
-
-
-def _add(layer: QgsVectorLayer, batch: list[QgsFeature]) -> None:
-    if not layer.dataProvider().addFeatures(batch)[0]:
-        raise LastingError(f"The rows of {layer.name()} could not be made into a layer.")
-    batch.clear()
+    features = _features(columns, fields, shapes, QgsWkbTypes.isMultiType(wkb))
+    return new_layer(name, fields, wkb, system, features)
 
 
 def _features(

@@ -1,38 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""By which field the features of a layer are told apart, and what each is called."""
+"""Which field of a layer names its features."""
 
 from __future__ import annotations
 
-from qgis.core import QgsFeature
-
-from .context import Context
-from .source import VectorSource, plain
-
-_READ = 2_000
-_NAMES = ("name", "nom", "title", "label")
+from .source import VectorSource
 
 
-def naming_field(source: VectorSource, context: Context) -> str:
-    """Return the text field with the most distinct values, of equal ones the one called a name.
-
-    Looks at the first features only; "" for a layer without texts. Raises ToolCancelled.
-    """
-    texts = [name for name in source.names() if source.type_of(name) == "text"]
-    values: dict[str, set[object]] = {name: set() for name in texts}
-    for number, feature in enumerate(source.rows(context.cancelled, only=texts)):
+def naming_field(source: VectorSource, ranked: str = "") -> str:
+    """Return the text field that most likely names a feature, other than `ranked`; "" for none."""
+    texts = [name for name in source.names() if source.type_of(name) == "text" and name != ranked]
+    for pattern in ("name", "name_en", "name_long", "title", "label"):
         for name in texts:
-            values[name].add(plain(feature[name]))
-        if number >= _READ:
-            break
-    ranked = sorted(texts, key=lambda name: (-len(values[name]), not _is_name(name)))
-    return ranked[0] if ranked else ""
-
-
-def _is_name(field: str) -> bool:
-    return field.lower().startswith(_NAMES) or "name" in field.lower()
-
-
-def named(feature: QgsFeature, field: str) -> str:
-    """Return what a feature is called: the field's value, else its id."""
-    value = plain(feature[field]) if field else None
-    return str(value) if value not in (None, "") else f"feature {feature.id()}"
+            if name.lower() == pattern:
+                return name
+    named = [name for name in texts if "name" in name.lower() or name.lower().startswith("nom")]
+    return (named or texts or [""])[0]

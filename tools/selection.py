@@ -13,6 +13,7 @@ from .base import LayerReference, MendableError, ToolDefinition, ToolResult
 from .condition import Filter, field_named, number_of
 from .context import Context
 from .expression import SourceFields, chosen, evaluator
+from .naming import naming_field
 from .source import VectorSource, plain
 from .store import Provenance
 from .subset import Subset, described
@@ -195,7 +196,7 @@ def _told(last: float, more: int, left: int, name: str) -> list[str]:
 def _listed(
     found: list[Any], name: str, arguments: dict[str, Any], source: VectorSource
 ) -> ToolResult:
-    label = _label_field(source, arguments.get("field", ""))
+    label = naming_field(source, arguments.get("field", ""))
     table, numbers, texts = [], {}, {}
     for place, (value, feature) in enumerate(found, start=1):
         row = _row(feature, label, name, source)
@@ -215,14 +216,3 @@ def _row(feature: Any, label: str, name: str, source: VectorSource) -> dict[str,
     others = [one for one in texts if one != label][:3]
     row = {label: plain(feature[label])} if label else {"feature": feature.id()}
     return {**row, **{one: plain(feature[one]) for one in others}}
-
-
-def _label_field(source: VectorSource, ranked: str) -> str:
-    """Return the field that most likely names a feature, "" when the layer has no text field."""
-    texts = [name for name in source.names() if source.type_of(name) == "text" and name != ranked]
-    for pattern in ("name", "name_en", "name_long", "title", "label"):
-        for name in texts:
-            if name.lower() == pattern:
-                return name
-    named = [name for name in texts if "name" in name.lower() or name.lower().startswith("nom")]
-    return (named or texts or [""])[0]

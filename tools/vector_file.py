@@ -17,22 +17,14 @@ from qgis.core import (
     QgsFields,
     QgsVectorFileWriter,
 )
-from qgis.PyQt.QtCore import QMetaType
 
 from . import execution
 from .base import LastingError, MendableError
 from .context import Context
 from .distance import moved, needs_crs, transform
+from .new_layer import TYPES
 from .source import VectorSource, snapshot
 
-_METATYPES = {
-    "integer": QMetaType.Type.LongLong,
-    "real": QMetaType.Type.Double,
-    "text": QMetaType.Type.QString,
-    "boolean": QMetaType.Type.Bool,
-    "date": QMetaType.Type.QDate,
-    "datetime": QMetaType.Type.QDateTime,
-}
 _DEGREES = "EPSG:4326"
 _IN_DEGREES = {"GeoJSON", "KML"}
 _PLAIN = {"CSV", "XLSX"}
@@ -66,7 +58,7 @@ class Plan:
         for name, new in self.fields.items():
             one = QgsField(self.source.fields.field(name))
             if name in self.types:
-                one = QgsField(new, _METATYPES[self.types[name]])
+                one = QgsField(new, TYPES[self.types[name]])
             one.setName(new)
             found.append(one)
         return found

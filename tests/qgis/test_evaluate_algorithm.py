@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
-from gold_chain import record_of
 from graded_data import squares, written
 from qgis.core import (
     QgsProcessingAlgorithm,
@@ -16,6 +15,7 @@ from qgis.core import (
     QgsProcessingException,
     QgsProcessingFeedback,
 )
+from record_case import record_of
 
 from geo_olm.plugin.evaluation import method
 from geo_olm.plugin.evaluation.algorithm import EvaluateAlgorithm, run_line, summary_line

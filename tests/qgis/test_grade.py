@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from gold_chain import record_of
 from graded_data import categorised, graduated, raster, squares, style, written
 from qgis.core import QgsCoordinateReferenceSystem, QgsVectorLayer
+from record_case import record_of
 
 from geo_olm.plugin.evaluation.grade import grade
 from geo_olm.plugin.evaluation.outcome import Output

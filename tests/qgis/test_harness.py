@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from gold_chain import record_of
 from graded_data import graduated, raster, squares, written
 from osgeo import gdal
 from qgis.core import QgsFeature, QgsProject, QgsRasterLayer, QgsVectorLayer
+from record_case import record_of
 
 from geo_olm.plugin.agent.event import CallFinished, StageChanged, TokensUsed
 from geo_olm.plugin.evaluation.harness import Harness, Plan, chosen

@@ -48,7 +48,7 @@ class ModelLink:
             os.environ,
             self._store,
             lambda program, path, name, context, threads: self._keeper.server(
-                ServerPlan(program, path, name, context, threads)
+                ServerPlan(program, path, name, context, threads, settings.graphics)
             ),
             model_exchange(settings, known),
         )

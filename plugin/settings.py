@@ -30,7 +30,11 @@ class Settings:
     to which questions may go. package_index: address of a package index, or a folder of wheels
     ("" is the index that pip is set to). allowed_folders: folders, one a line, whose files a model
     may have read beside those of the project. connect_s, first_token_s and idle_s bound the waits
-    for a server, in seconds.
+    for a server, in seconds. think: let a model think first that can. graphics: let the built-in
+    server use graphics cards. download_sources: folders or addresses, one a line, that hold models
+    and the server program. hourly_rate: what an hour of this machine costs, in dollars (0 is not
+    counted); copies_memory_gb: memory whose copies of the model share it, in GB (0 is this
+    machine's). price_file: a table of prices of the user's own ("" is the plugin's).
     """
 
     server: str = "auto"
@@ -41,6 +45,8 @@ class Settings:
     context: int = 8192
     threads: int = 0
     keep_alive: str = "5m"
+    think: bool = False
+    graphics: bool = True
     temperature: float = 0.0
     seed: int = 7
     max_steps: int = 12
@@ -57,6 +63,10 @@ class Settings:
     offline: bool = False
     allowed_hosts: str = ""
     package_index: str = ""
+    download_sources: str = ""
+    hourly_rate: float = 0.0
+    copies_memory_gb: float = 0.0
+    price_file: str = ""
     debug: bool = False
 
 

@@ -92,6 +92,7 @@ class _Choice:
             settings.model,
             context=settings.context or DEFAULT_CONTEXT,
             keep_alive=settings.keep_alive,
+            think=settings.think,
             watch=self._watch,
             transport=self._transport,
         )

@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
-from .base import Cancelled, ChatRequest, Chunk, ModelCard, ModelError, Server, Waiting
+from .base import Cancelled, ChatRequest, Chunk, ModelCard, ModelError, Remark, Server, Waiting
 from .exchange import ExchangeFactory
 from .gguf import read_model_file
 from .openai import OpenAIModel
@@ -24,6 +25,16 @@ class Startable(Protocol):
 
     def starting(self, cancelled: Cancelled) -> Iterator[float]:
         """Bring it up, yielding the seconds waited. Raises ModelError and RunCancelled."""
+
+    @property
+    def residence(self) -> str:
+        """Where the model lies, as a part of a sentence; "" while it is not loaded."""
+
+    def told(self) -> tuple[Remark, ...]:
+        """Return what the last start had to say to the user, once."""
+
+    def stop(self) -> None:
+        """End the server, which frees the model's memory."""
 
     def log_text(self) -> str:
         """Return what the server has written into its log, "" without one."""
@@ -71,9 +82,9 @@ class EmbeddedModel:
 
     def card(self) -> ModelCard:
         """Describe the model without starting the server. Raises BrokenModelFile."""
-        if self._inner is None:
-            read_model_file(self._path)
-        return self._card
+        if not self._card.size:
+            self._card = replace(self._card, size=read_model_file(self._path).bytes)
+        return replace(self._card, residence=self._server.residence)
 
     def chat(self, request: ChatRequest, cancelled: Cancelled) -> Iterator[Chunk]:
         """Stream the reply, the Reply last; while the model is loaded, Waiting comes first.
@@ -82,6 +93,7 @@ class EmbeddedModel:
         """
         for seconds in self._server.starting(cancelled):
             yield Waiting(seconds, loading=True)
+        yield from self._server.told()
         yield from self._model().chat(request, cancelled)
 
     def page(self, path: str) -> tuple[int, bytes]:
@@ -93,6 +105,11 @@ class EmbeddedModel:
     def log_text(self) -> str:
         """Return the server's log, "" without one."""
         return self._server.log_text()
+
+    def unload(self) -> None:
+        """End the server; the next question starts it again."""
+        self.close()
+        self._server.stop()
 
     def close(self) -> None:
         """Let go of connections; the server keeps running."""

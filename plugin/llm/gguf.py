@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from .base import BrokenModelFile
+from .context import bytes_per_token
 
 _MAGIC = b"GGUF"
 _SCALARS = {
@@ -29,13 +30,19 @@ _MAX_TEXT = 100_000_000
 
 @dataclass(frozen=True)
 class ModelFile:
-    """What the head of a model file tells; `context` is what the model was trained for."""
+    """What the head of a model file tells.
+
+    `context` is what the model was trained for, `token_bytes` what one token of context takes in
+    memory (0 is unknown), `layers` counts without the output.
+    """
 
     path: Path
     bytes: int
     architecture: str = ""
     name: str = ""
     context: int = 0
+    layers: int = 0
+    token_bytes: int = 0
 
 
 def read_model_file(path: Path) -> ModelFile:
@@ -54,12 +61,15 @@ def read_model_file(path: Path) -> ModelFile:
         raise broken(path, str(error)) from error
     architecture = str(head.values.get("general.architecture", ""))
     context = head.values.get(f"{architecture}.context_length", 0)
+    layers = head.values.get(f"{architecture}.block_count", 0)
     return ModelFile(
         path,
         size,
         architecture,
         str(head.values.get("general.name", "")),
         context if isinstance(context, int) else 0,
+        layers if isinstance(layers, int) else 0,
+        bytes_per_token(head.values),
     )
 
 

@@ -1,83 +1,48 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The llama.cpp server that the plugin owns: started on a free loopback port, shared, and ended."""
+"""The llama.cpp server that the plugin owns: started on a free loopback port, on a graphics card
+where there is one, shared, and ended."""
 
 from __future__ import annotations
 
 import atexit
-import http.client
-import json
 import os
 import socket
 import threading
 import time
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 from qgis.PyQt.QtCore import (
     QCoreApplication,
     QIODevice,
+    QLockFile,
     QProcess,
     QProcessEnvironment,
     Qt,
 )
 
 from . import process
-from .base import Cancelled, ModelError, OutOfMemory, RunCancelled
-from .gguf import broken, read_model_file
+from .base import Cancelled, ModelError, OutOfMemory, Remark, RunCancelled
+from .device import Device, chooses_layers, devices, layers_that_fit, names_of, placement
+from .gguf import ModelFile, broken, read_model_file
+from .server_note import Note, Started
+from .server_plan import ENVIRONMENT, HOST, ON_PROCESSOR, ServerPlan, arguments
 from .watch import never
 
-HOST = "127.0.0.1"
 START_S = 300.0
-MAX_THREADS = 8
-BATCH = 256
-"""Tokens read at a time: a stop takes effect between two batches."""
-
 _STEP_S = 0.1
-_ENVIRONMENT = {"LLAMA_ARG_OFFLINE": "1", "LLAMA_ARG_CACHE_RAM": "512", "LLAMA_ARG_UI": "0"}
-"""Options that older servers do not know are given as variables, which they leave alone."""
-
-
-@dataclass(frozen=True)
-class ServerPlan:
-    """What a server is started with; two equal plans share one server.
-
-    `threads` 0 takes as many as the machine has, eight at most.
-    """
-
-    program: Path
-    model: Path
-    name: str
-    context: int
-    threads: int = 0
-
-
-@dataclass(frozen=True)
-class _Started:
-    """What is noted of a running server, so that another process, or a later one, finds it."""
-
-    pid: int
-    port: int
-    owner: int
-    owner_birth: str
-    program: str
-    model: str
-    name: str
-    context: int
-
-    @property
-    def owner_lives(self) -> bool:
-        return process.alive(self.owner) and process.birth(self.owner) == self.owner_birth
+_ASK_MS = 10_000
 
 
 class EmbeddedServer:
     """One llama.cpp server for one plan; `folder` keeps its log and the note of its process.
 
     Any thread may start and stop it: the process is detached and known by its number only (Qt
-    opens no window for it on Windows), and who comes second waits for who starts it. It ends
-    with this program at the latest; one left behind by a crash is taken over or ended by the
-    next start.
+    opens no window for it on Windows), and who comes second waits for who starts it, in another
+    thread as in another program. It ends with this program at the latest; one left behind by a
+    crash is taken over or ended by the next start.
     """
 
     def __init__(self, plan: ServerPlan, folder: Path, keeper: ServerKeeper | None = None) -> None:
@@ -85,10 +50,13 @@ class EmbeddedServer:
         self._keeper = keeper
         self._lock = keeper.lock if keeper else threading.Lock()
         self.log = folder / "server.log"
-        self._note = folder / "server.json"
-        self._running: _Started | None = None
+        self._folder = folder
+        self._note = Note(folder / "server.json")
+        self._running: Started | None = None
         self._owned = False
         self._ends_with_us = False
+        self._card_fails = False
+        self._remarks: list[Remark] = []
 
     @property
     def address(self) -> str:
@@ -100,11 +68,21 @@ class EmbeddedServer:
         """The number of the server's process, or 0."""
         return self._running.pid if self._running else 0
 
+    @property
+    def residence(self) -> str:
+        """Where the model lies, as a part of a sentence; "" while it is not loaded."""
+        return self._running.lies if self._running else ""
+
     def log_text(self) -> str:
         """Return what the server has written into its log, "" without one."""
         if not self.log.is_file():
             return ""
         return self.log.read_text(encoding="utf-8", errors="replace")
+
+    def told(self) -> tuple[Remark, ...]:
+        """Return what the last start had to say to the user, once."""
+        told, self._remarks = tuple(self._remarks), []
+        return told
 
     def start(self, cancelled: Cancelled = never) -> str:
         """Start the server, wait until it is ready, return its address. Raises as `starting`."""
@@ -124,8 +102,8 @@ class EmbeddedServer:
                 raise RunCancelled
             yield time.monotonic() - begun
         try:
-            if not self._running or not self._answers(self._running):
-                yield from self._brought_up(begun, cancelled)
+            if not self._running or not self._running.answers:
+                yield from self._alone(begun, cancelled)
         finally:
             self._lock.release()
 
@@ -135,53 +113,122 @@ class EmbeddedServer:
         if running and self._owned:
             self._end_with_us(False)
             process.end(running.pid)
-            self._note.unlink(missing_ok=True)
+            self._note.clear()
+
+    def _alone(self, begun: float, cancelled: Cancelled) -> Iterator[float]:
+        """Bring the server up while no other program does; its lock goes with its process."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        lock = QLockFile(str(self._folder / "server.lock"))
+        lock.setStaleLockTime(0)
+        while not lock.tryLock(int(_STEP_S * 1000)):
+            if lock.error() == QLockFile.LockError.PermissionError:
+                raise ModelError(
+                    f"The folder {self._folder} cannot be written, so no model server was "
+                    "started. Mend its permissions, or set another folder by GEO_OLM_STORE."
+                )
+            if cancelled():
+                raise RunCancelled
+            yield time.monotonic() - begun
+        try:
+            yield from self._brought_up(begun, cancelled)
+        finally:
+            lock.unlock()
 
     def _brought_up(self, begun: float, cancelled: Cancelled) -> Iterator[float]:
         self.stop()
-        read_model_file(self.plan.model)
+        model = read_model_file(self.plan.model)
         if self._keeper is not None:
             self._keeper.end_others(self)
         found = self._found()
-        self._owned = found is None or not found.owner_lives
-        self._running = self._adopted(found) if found else self._launched()
-        try:
+        if found is not None:
+            self._owned = not found.owner_lives
+            self._running = self._adopted(found)
             yield from self._loading(self._running, begun, cancelled)
+            return
+        self._owned = True
+        cards, words = self._offload(model)
+        try:
+            yield from self._loaded(words, cards, begun, cancelled)
+        except ModelError:
+            if not cards:
+                raise
+            self._card_fails = True
+            yield from self._loaded(ON_PROCESSOR, (), begun, cancelled)
+            self._remarks.append(
+                Remark(
+                    f"The model could not be started on {names_of(cards)}, so it runs on the "
+                    f"processor and is slower. {self.log.name}.1 tells why.",
+                    warning=True,
+                )
+            )
+
+    def _loaded(
+        self,
+        offload: Sequence[str],
+        cards: tuple[Device, ...],
+        begun: float,
+        cancelled: Cancelled,
+    ) -> Iterator[float]:
+        """Start a process and wait until it is ready; notes where the model lies."""
+        self._running = self._launched(offload)
+        yield from self._loading(self._running, begun, cancelled)
+        found = placement(self.log_text(), cards)
+        lies = found.words if found else "on the processor"
+        self._running = replace(self._running, lies=lies)
+        self._note.write(self._running)
+        if found and 0 < found.on_card < found.layers:
+            self._remarks.append(
+                Remark(f"Only {lies} fit: the rest runs on the processor and slows it down.", True)
+            )
+
+    def _loading(self, running: Started, begun: float, cancelled: Cancelled) -> Iterator[float]:
+        """Wait for a server; one that does not come up is ended."""
+        try:
+            while not running.answers:
+                waited = time.monotonic() - begun
+                if cancelled():
+                    raise RunCancelled
+                if not process.alive(running.pid):
+                    raise self._failure()
+                if waited > START_S:
+                    raise ModelError(
+                        f"{self.plan.model.name} was not loaded in {START_S:.0f} s. "
+                        "Choose a smaller model.",
+                        self._log_end(),
+                    )
+                yield waited
+                time.sleep(_STEP_S)
         except BaseException:
             self.stop()
             raise
 
-    def _loading(self, running: _Started, begun: float, cancelled: Cancelled) -> Iterator[float]:
-        while not self._answers(running):
-            waited = time.monotonic() - begun
-            if cancelled():
-                raise RunCancelled
-            if not process.alive(running.pid):
-                raise self._failure()
-            if waited > START_S:
-                raise ModelError(
-                    f"{self.plan.model.name} was not loaded in {START_S:.0f} s. "
-                    "Choose a smaller model.",
-                    self._log_end(),
-                )
-            yield waited
-            time.sleep(_STEP_S)
+    def _offload(self, model: ModelFile) -> tuple[tuple[Device, ...], tuple[str, ...]]:
+        """Return the graphics cards to use, and the words that put on them as many layers as fit.
 
-    def _launched(self) -> _Started:
+        After a start on a card has failed, the next ones are on the processor.
+        """
+        cards = devices(_printed(self.plan.program, "--list-devices"))
+        if not cards:
+            return (), ()
+        if self._card_fails or not self.plan.graphics:
+            return (), ON_PROCESSOR
+        if chooses_layers(_printed(self.plan.program, "--help")):
+            return cards, ("--n-gpu-layers", "auto")
+        fit = layers_that_fit(model, cards, model.token_bytes * self.plan.context)
+        return cards, ("--n-gpu-layers", str(fit))
+
+    def _launched(self, offload: Sequence[str]) -> Started:
         """Start the process and note it. Raises ModelError when it cannot be started."""
         plan, port = self.plan, _free_port()
-        self.log.parent.mkdir(parents=True, exist_ok=True)
-        self.log.unlink(missing_ok=True)
+        if self.log.is_file():
+            self.log.replace(self.log.with_name(f"{self.log.name}.1"))
         child = QProcess()
         child.setProgram(str(plan.program))
-        child.setArguments(arguments(plan, port))
+        child.setArguments(arguments(plan, port, offload))
         child.setWorkingDirectory(str(self.log.parent))
         child.setStandardOutputFile(str(self.log), QIODevice.OpenModeFlag.Append)
         child.setStandardErrorFile(str(self.log), QIODevice.OpenModeFlag.Append)
-        environment = QProcessEnvironment.systemEnvironment()
-        for key, value in _ENVIRONMENT.items():
-            environment.insert(key, value)
-        child.setProcessEnvironment(environment)
+        child.setProcessEnvironment(_environment())
         done, pid = child.startDetached()
         if not done:
             raise ModelError(
@@ -207,9 +254,9 @@ class EmbeddedServer:
             if application is not None:
                 application.aboutToQuit.disconnect(self.stop)
 
-    def _noted(self, pid: int, port: int) -> _Started:
+    def _noted(self, pid: int, port: int, lies: str = "") -> Started:
         owner, plan = os.getpid(), self.plan
-        started = _Started(
+        started = Started(
             pid,
             port,
             owner,
@@ -218,28 +265,26 @@ class EmbeddedServer:
             str(plan.model),
             plan.name,
             plan.context,
+            lies,
         )
-        part = self._note.with_suffix(".part")
-        part.write_text(json.dumps(asdict(started)), encoding="utf-8")
-        part.replace(self._note)
+        self._note.write(started)
         return started
 
-    def _found(self) -> _Started | None:
+    def _found(self) -> Started | None:
         """Return a running server to share; one that a crash left and nobody needs is ended.
 
         Raises ModelError when another process runs a server with another model: two at once
         would be too slow to use.
         """
-        try:
-            noted = _Started(**json.loads(self._note.read_text(encoding="utf-8")))
-        except (OSError, ValueError, TypeError):
+        noted = self._note.read()
+        if noted is None:
             return None
-        if not process.alive(noted.pid) or not _is_ours(noted):
-            self._note.unlink(missing_ok=True)
+        if not noted.is_real:
+            self._note.clear()
             return None
         plan = self.plan
         if (noted.model, noted.name) == (str(plan.model), plan.name) and (
-            noted.context >= plan.context and (noted.owner_lives or _status(noted.port) == 200)
+            noted.context >= plan.context and (noted.owner_lives or noted.answers)
         ):
             return noted
         if noted.owner_lives and noted.owner != os.getpid():
@@ -248,17 +293,14 @@ class EmbeddedServer:
                 "Choose that model, or close the other QGIS."
             )
         process.end(noted.pid)
-        self._note.unlink(missing_ok=True)
+        self._note.clear()
         return None
 
-    def _adopted(self, found: _Started) -> _Started:
+    def _adopted(self, found: Started) -> Started:
         if not self._owned:
             return found
         self._end_with_us(True)
-        return self._noted(found.pid, found.port)
-
-    def _answers(self, running: _Started) -> bool:
-        return process.alive(running.pid) and _status(running.port) == 200
+        return self._noted(found.pid, found.port, found.lies)
 
     def _failure(self) -> ModelError:
         """Return why a server ended before it was ready, from its log."""
@@ -309,43 +351,25 @@ class ServerKeeper:
             server.stop()
 
 
-def arguments(plan: ServerPlan, port: int) -> list[str]:
-    """Return the server's command line after the program: one slot, the chat template of the
-    model, loopback only."""
-    threads = plan.threads or max(1, min(MAX_THREADS, os.cpu_count() or 1))
-    options: dict[str, Any] = {
-        "--model": plan.model,
-        "--alias": plan.name,
-        "--host": HOST,
-        "--port": port,
-        "--ctx-size": plan.context,
-        "--parallel": 1,
-        "--batch-size": BATCH,
-        "--threads": threads,
-    }
-    return ["--jinja", *(str(word) for pair in options.items() for word in pair)]
+@lru_cache(maxsize=8)
+def _printed(program: Path, word: str) -> str:
+    """Return what a program prints when it is asked for one word; "" when it cannot say."""
+    child = QProcess()
+    child.setProcessChannelMode(QProcess.ProcessChannelMode.MergedChannels)
+    child.setProcessEnvironment(_environment())
+    child.start(str(program), [word])
+    if not child.waitForFinished(_ASK_MS):
+        child.kill()
+        child.waitForFinished(1000)
+        return ""
+    return bytes(child.readAll()).decode("utf-8", errors="replace")
 
 
-def _is_ours(noted: _Started) -> bool:
-    """Tell whether a process is the server noted, by its command line or by what it serves."""
-    words = process.command_line(noted.pid)
-    if words is not None:
-        return noted.model in words and str(noted.port) in words
-    return _status(noted.port, "/props", noted.model) == 200
-
-
-def _status(port: int, path: str = "/health", holding: str = "") -> int:
-    """Return the HTTP status of a page, 0 when nothing answers or it does not hold the text."""
-    connection = http.client.HTTPConnection(HOST, port, timeout=2)
-    try:
-        connection.request("GET", path)
-        answer = connection.getresponse()
-        text = answer.read().decode("utf-8", errors="replace")
-    except (OSError, http.client.HTTPException):
-        return 0
-    finally:
-        connection.close()
-    return answer.status if not holding or json.dumps(holding)[1:-1] in text else 0
+def _environment() -> QProcessEnvironment:
+    found = QProcessEnvironment.systemEnvironment()
+    for key, value in ENVIRONMENT.items():
+        found.insert(key, value)
+    return found
 
 
 def _free_port() -> int:

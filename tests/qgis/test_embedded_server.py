@@ -6,11 +6,14 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import socket
 import stat
+import subprocess
 import sys
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -27,6 +30,20 @@ STAND_IN = """#!/bin/sh
 import json, signal, sys, time
 from http.server import BaseHTTPRequestHandler, HTTPServer
 words = sys.argv
+if "--list-devices" in words:
+    print({listed!r})
+    sys.exit(0)
+if "--help" in words:
+    print({helped!r})
+    sys.exit(0)
+with open({starts!r}, "a") as starts:
+    starts.write(json.dumps(words[1:]) + "\\n")
+on_card = "--n-gpu-layers" in words
+if on_card and {card_fails}:
+    print("ErrorOutOfDeviceMemory: failed to load model", file=sys.stderr)
+    sys.exit(1)
+if on_card:
+    print("load_tensors: offloaded {layers} layers to GPU", file=sys.stderr)
 model, port = words[words.index("--model") + 1], int(words[words.index("--port") + 1])
 ready = time.monotonic() + {delay}
 if {stubborn}:
@@ -63,15 +80,14 @@ class Bench:
         self.model = tiny_model(folder)
         self.made: list[EmbeddedServer] = []
 
-    def program(
-        self, delay: float = 0.3, stubborn: bool = False, fails: bool = False, said: str = "hello"
-    ) -> Path:
+    def program(self, **given: object) -> Path:
         path = self.folder / "stand-in server"
-        path.write_text(
-            STAND_IN.format(
-                python=sys.executable, delay=delay, stubborn=stubborn, fails=fails, said=said
-            )
-        )
+        usual = {
+            "delay": 0.3, "stubborn": False, "fails": False, "said": "hello", "listed": "",
+            "helped": "", "card_fails": False, "layers": "29/29",
+        }  # fmt: skip
+        starts = str(self.folder / "starts")
+        path.write_text(STAND_IN.format(python=sys.executable, starts=starts, **{**usual, **given}))
         path.chmod(path.stat().st_mode | stat.S_IXUSR)
         return path
 
@@ -82,6 +98,10 @@ class Bench:
         made = EmbeddedServer(self.plan(program, **plan), self.folder / "run")  # type: ignore[arg-type]
         self.made.append(made)
         return made
+
+    def starts(self) -> list[list[str]]:
+        """Return the words that each start of the program was given."""
+        return [json.loads(line) for line in (self.folder / "starts").read_text().splitlines()]
 
     def note(self) -> dict[str, object]:
         value: dict[str, object] = json.loads((self.folder / "run" / "server.json").read_text())
@@ -268,3 +288,131 @@ def test_the_command_line_binds_to_this_machine_only(bench: Bench) -> None:
     assert words[words.index("--parallel") + 1] == "1"
     assert words[words.index("--ctx-size") + 1] == "2048"
     assert "--jinja" in words
+
+
+CARD = "Available devices:\n  CUDA0: NVIDIA RTX A2000 (4096 MiB, 3500 MiB free)\n"
+FITS = "--n-gpu-layers N  layers in VRAM, a number, 'auto' or 'all' (default: auto)"
+
+
+def test_without_a_card_nothing_is_said_of_one(bench: Bench) -> None:
+    server = bench.server(bench.program(listed="Available devices:\n  (none)\n"))
+    server.start()
+    assert (server.residence, server.told()) == ("on the processor", ())
+    assert "--n-gpu-layers" not in bench.starts()[0]
+
+
+def test_a_card_takes_all_layers_and_it_is_said(bench: Bench) -> None:
+    server = bench.server(bench.program(listed=CARD, helped=FITS))
+    server.start()
+    assert server.residence == "all 29 layers on NVIDIA RTX A2000"
+    assert server.told() == ()
+    words = bench.starts()[0]
+    assert words[words.index("--n-gpu-layers") + 1] == "auto"
+    assert bench.note()["lies"] == server.residence
+    server.stop()
+    assert server.residence == ""
+
+
+def test_a_card_that_is_too_small_takes_a_part_and_it_is_told_once(bench: Bench) -> None:
+    server = bench.server(bench.program(listed=CARD, helped=FITS, layers="12/29"))
+    server.start()
+    assert server.residence == "12 of 29 layers on NVIDIA RTX A2000"
+    (remark,) = server.told()
+    assert remark.text.startswith("Only 12 of 29 layers on NVIDIA RTX A2000 fit")
+    assert remark.warning
+    assert server.told() == ()
+
+
+def test_an_older_program_is_told_how_many_layers(bench: Bench) -> None:
+    server = bench.server(bench.program(listed=CARD, helped="--n-gpu-layers N"))
+    server.start()
+    words = bench.starts()[0]
+    assert words[words.index("--n-gpu-layers") + 1] == "1"  # the tiny model has only its output
+
+
+def test_a_start_that_fails_on_the_card_goes_on_on_the_processor(bench: Bench) -> None:
+    server = bench.server(bench.program(listed=CARD, helped=FITS, card_fails=True))
+    server.start()
+    assert server.residence == "on the processor"
+    (remark,) = server.told()
+    assert remark.text == (
+        "The model could not be started on NVIDIA RTX A2000, so it runs on the processor and is "
+        "slower. server.log.1 tells why."
+    )
+    assert "ErrorOutOfDeviceMemory" in server.log.with_name("server.log.1").read_text()
+    assert bench.starts()[1][-2:] == ["--device", "none"]
+    server.stop()
+    server.start()
+    assert len(bench.starts()) == 3  # the card is not tried again
+    assert server.told() == ()
+
+
+def test_a_user_who_wants_no_card_gets_none(bench: Bench) -> None:
+    plan = replace(bench.plan(bench.program(listed=CARD, helped=FITS)), graphics=False)
+    server = EmbeddedServer(plan, bench.folder / "run")
+    bench.made.append(server)
+    server.start()
+    assert server.residence == "on the processor"
+    assert bench.starts()[0][-2:] == ["--device", "none"]
+
+
+OTHER_QGIS = """
+import sys
+from pathlib import Path
+sys.path.insert(0, {tests!r})
+import conftest
+from qgis.PyQt.QtCore import QCoreApplication
+from geo_olm.plugin.llm.server import EmbeddedServer, ServerPlan
+app = QCoreApplication([])
+plan = ServerPlan(Path({program!r}), Path({model!r}), "tiny", 2048)
+server = EmbeddedServer(plan, Path({folder!r}))
+print("ready", flush=True)
+sys.stdin.readline()
+server.start()
+print(server.pid, flush=True)
+sys.stdin.readline()
+server.stop()
+"""
+
+
+def test_two_programs_that_start_at_the_same_instant_get_one_server(bench: Bench) -> None:
+    script = OTHER_QGIS.format(
+        tests=str(Path(__file__).parent.parent), program=str(bench.program(delay=1.0)),
+        model=str(bench.model), folder=str(bench.folder / "run"),
+    )  # fmt: skip
+    pipe = subprocess.PIPE
+    others = [
+        subprocess.Popen([sys.executable, "-c", script], stdin=pipe, stdout=pipe, text=True)
+        for _ in range(2)
+    ]
+    assert [told(other) for other in others] == ["ready", "ready"]
+    for other in others:
+        go_on(other)
+    pids = {told(other) for other in others}
+    starts = bench.starts()
+    for other in others:
+        other.communicate("\n", timeout=20)
+    assert len(pids) == len(starts) == 1
+    assert gone(int(pids.pop()))
+
+
+def test_a_lock_that_a_crash_left_holds_nobody_up(bench: Bench) -> None:
+    (bench.folder / "run").mkdir()
+    lock = bench.folder / "run" / "server.lock"
+    lock.write_text(f"{2**22 - 1}\nqgis\n{socket.gethostname()}\n")
+    server = bench.server(bench.program())
+    begun = time.monotonic()
+    server.start()
+    assert time.monotonic() - begun < 5
+    assert not lock.exists()
+
+
+def told(other: subprocess.Popen[str]) -> str:
+    assert other.stdout is not None
+    return other.stdout.readline().strip()
+
+
+def go_on(other: subprocess.Popen[str]) -> None:
+    assert other.stdin is not None
+    other.stdin.write("\n")
+    other.stdin.flush()

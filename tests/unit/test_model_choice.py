@@ -24,6 +24,7 @@ from geo_olm.plugin.llm.base import (
     ModelError,
     ModelMissing,
     NoModel,
+    Remark,
     Reply,
     Server,
     Waiting,
@@ -41,6 +42,17 @@ class FakeServer:
 
     def __init__(self, address: str) -> None:
         self.address = address
+
+    residence = "on the processor"
+
+    def told(self) -> tuple[Remark, ...]:
+        return (Remark("It runs on the processor."),)
+
+    def stop(self) -> None:
+        self.address = ""
+
+    def log_text(self) -> str:
+        return ""
 
     def starting(self, cancelled: Cancelled) -> Iterator[float]:
         yield 0.1
@@ -121,9 +133,10 @@ def test_the_embedded_server_comes_last_and_is_started_by_the_question(
         card = model.card()
         assert (card.name, card.server, card.context) == ("tiny", Server.EMBEDDED, 4096)
         assert server.paths == []
-        first, second, *_, reply = model.chat(QUESTION, never)
+        first, second, remark, *_, reply = model.chat(QUESTION, never)
         model.close()
     assert (first, second) == (Waiting(0.1, loading=True), Waiting(0.2, loading=True))
+    assert remark == Remark("It runs on the processor.")
     assert isinstance(reply, Reply)
     assert reply.text == "Hello"
     program, path, name, context, _ = choose.served[0]  # type: ignore[attr-defined]

@@ -6,6 +6,10 @@ from __future__ import annotations
 
 from functools import lru_cache
 from pathlib import Path
+from urllib.parse import quote
+
+from qgis.core import QgsNetworkAccessManager
+from qgis.PyQt.QtNetwork import QNetworkProxy
 
 from .llm.exchange import ExchangeFactory
 from .llm.gate import Gate, hosts_of
@@ -43,6 +47,18 @@ def package_exchange(settings: Settings) -> ExchangeFactory:
 def download_exchange(settings: Settings) -> ExchangeFactory:
     """Return the maker of exchanges that download models and programs."""
     return qgis_exchange(_ward(settings, DOWNLOAD))
+
+
+def proxy_address() -> str:
+    """Return QGIS's own HTTP proxy with its name and password, "" without one, for programs that
+    know no other way to it."""
+    proxy = QgsNetworkAccessManager.instance().fallbackProxy()
+    kinds = QNetworkProxy.ProxyType
+    if proxy.type() not in (kinds.HttpProxy, kinds.HttpCachingProxy) or not proxy.hostName():
+        return ""
+    word = f":{quote(proxy.password(), safe='')}" if proxy.password() else ""
+    user = f"{quote(proxy.user(), safe='')}{word}@" if proxy.user() else ""
+    return f"http://{user}{proxy.hostName()}:{proxy.port()}"
 
 
 def _ward(settings: Settings, purpose: str, known: AskKnown = nothing_known) -> Ward:

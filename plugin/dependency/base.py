@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What all parts of an installation share: the packages, the error, and how far it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+WANTED = ("ollama>=0.5,<1", "openai>=1.40,<3")
+"""What is installed, with what it needs."""
+
+NEVER = ("numpy", "pandas", "scipy", "shapely", "gdal", "pyqt5", "pyqt6")
+"""Packages that belong to QGIS's own Python and are never brought beside it."""
+
+Cancelled = Callable[[], bool]
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far an installation is: one line for the user, and the share done (-1 is unknown)."""
+
+    text: str
+    percent: float = -1.0
+
+
+Tell = Callable[[Progress], None]
+
+
+class PackageError(Exception):
+    """An installation failed: a sentence with the next step, details for the log."""
+
+    def __init__(self, message: str, detail: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.detail = detail

@@ -4,6 +4,7 @@ onto one grid or made fit for an algorithm, as virtual files in a folder of the 
 
 from __future__ import annotations
 
+import math
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
@@ -22,6 +23,7 @@ from qgis.core import (
     QgsPoint,
     QgsPointXY,
     QgsRectangle,
+    QgsReferencedRectangle,
     QgsUnitTypes,
 )
 
@@ -77,6 +79,22 @@ class Grid:
         """Tell whether the cells are square and the first row is the northern one."""
         longest = max(self.columns, self.rows)
         return abs(self.width + self.height) * longest <= _SAME * self.width
+
+    def around(self, box: QgsRectangle) -> QgsReferencedRectangle:
+        """Return the rectangle of whole cells of this grid that holds `box`, as far as it goes."""
+        left, bottom, *_ = self.bounds()
+        width, height = self.width, abs(self.height)
+        first = max(0, math.floor((box.xMinimum() - left) / width))
+        last = min(self.columns, math.ceil((box.xMaximum() - left) / width))
+        lower = max(0, math.floor((box.yMinimum() - bottom) / height))
+        upper = min(self.rows, math.ceil((box.yMaximum() - bottom) / height))
+        found = QgsRectangle(
+            left + first * width,
+            bottom + lower * height,
+            left + last * width,
+            bottom + upper * height,
+        )
+        return QgsReferencedRectangle(found, self.crs)
 
     def words(self) -> str:
         """Describe the grid in a sentence's part."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from qgis.core import QgsRectangle
+from qgis.core import QgsRectangle, QgsReferencedRectangle
 
 from . import argument, execution, wording
 from .base import Family, MendableError, ToolDefinition, ToolResult
@@ -101,9 +101,8 @@ def _target(
         width = height = metres(arguments["cell_size"], "cell_size")
         if width <= 0:
             raise MendableError("cell_size must be above 0.")
-    corners = f"{box.xMinimum()},{box.xMaximum()},{box.yMinimum()},{box.yMaximum()}"
-    authority = f" [{crs.authid()}]" if crs.authid() else ""
-    return given, {"WIDTH": width, "HEIGHT": height, "EXTENT": corners + authority}
+    where = QgsReferencedRectangle(box, crs)
+    return given, {"WIDTH": width, "HEIGHT": height, "EXTENT": where}
 
 
 class Vectorize(Unchecked):

@@ -10,8 +10,8 @@ from osgeo import gdal
 from . import argument
 from .base import Family, MendableError, ToolDefinition, ToolResult
 from .context import Context
-from .distance import needs_crs
-from .grid import made, prepared, workspace
+from .distance import needs_crs, transform
+from .grid import grid_of, made, prepared, workspace
 from .grid import told as callback
 from .raster import opened, opened_file, raster_of
 from .raster_result import adopted, option_index, ran, told, written
@@ -59,7 +59,11 @@ class ClipRaster(Unchecked):
                 "MASK": polygons.id,
                 "NODATA": hole,
                 "DATA_TYPE": option_index(_CLIP, "DATA_TYPE", kind),
-                "CROP_TO_CUTLINE": True,
+                "TARGET_EXTENT": grid_of(source).around(
+                    transform(polygons.crs, source.crs).transformBoundingBox(polygons.extent)
+                ),
+                "CROP_TO_CUTLINE": False,  # would leave out cells that lie half inside
+                "KEEP_RESOLUTION": True,
                 "OUTPUT": "TEMPORARY_OUTPUT",
             }
             shown = {**parameters, "INPUT": source.id}

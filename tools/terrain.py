@@ -114,7 +114,8 @@ def _scale(
 ) -> float:
     """Return how many units of height one unit of the CRS is."""
     across = QgsUnitTypes.fromUnitToUnitFactor(crs.mapUnits(), Qgis.DistanceUnit.Meters)
-    stated = str(opened(source).GetRasterBand(1).GetUnitType() or "").lower()
+    dataset = opened(source)  # the band lives no longer than it
+    stated = str(dataset.GetRasterBand(1).GetUnitType() or "").lower()
     up = wanted or ("ft" if stated.startswith(("f", "us f")) else "m")
     if wanted is None:
         word = "metres" if up == "m" else "feet"

@@ -11,7 +11,7 @@ from .base import ModelError, RunCancelled
 from .exchange import ExchangeFactory
 from .failure import Place, from_connection, from_status
 from .ollama_client import ollama_client, refusal_of
-from .ollama_form import duration, missing
+from .ollama_form import duration, missing, position, too_old
 from .plain_exchange import PlainExchange
 from .watch import Watch
 
@@ -67,6 +67,8 @@ class OllamaEmbedder:
             return from_connection(error, self._place, "")
         if told.status == 404:
             names = [str(item.model) for item in self._client.list().models]
+            if position(self._place.model, names) is not None:
+                return too_old(self._place, told.text)
             return missing(self._place, names, self._place.model)
         if "does not support embed" in told.text:
             return ModelError(

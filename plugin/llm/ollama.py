@@ -36,6 +36,7 @@ from .ollama_form import (
     message_body,
     missing,
     position,
+    too_old,
     tool_body,
 )
 from .plain_exchange import PlainExchange
@@ -192,7 +193,7 @@ class OllamaModel:
         )
 
     def _loaded(self, name: str) -> Residence | None:
-        """Return where a model lies; an Ollama too old to say so counts as not loaded."""
+        """Return where a model lies; where Ollama does not say so, it counts as not loaded."""
         try:
             loaded = self._client().ps().models
         except Exception as error:
@@ -201,7 +202,7 @@ class OllamaModel:
                 raise
             return None
         for item in loaded:
-            if item.model == name or item.name == name:
+            if name in (item.model, item.name) and item.size:
                 context = int(getattr(item, "context_length", None) or 0)
                 return Residence(int(item.size or 0), int(item.size_vram or 0), context)
         return None
@@ -313,7 +314,10 @@ class OllamaModel:
         found = error_of(error, self._place(), partial)
         if found is not None:
             return found
-        return self._missing([str(item.model) for item in self._client().list().models])
+        names = [str(item.model) for item in self._client().list().models]
+        if position(self._place().model, names) is not None:
+            return too_old(self._place(), str(error))
+        return self._missing(names)
 
 
 def _timing(part: Any) -> Timing:

@@ -67,6 +67,13 @@ def missing(place: Place, names: list[str], wanted: str) -> ModelError:
     return model_missing(place, names, f"Or run: ollama pull {wanted or 'NAME'}")
 
 
+def too_old(place: Place, detail: str) -> ModelError:
+    """Return the error for a page that Ollama does not have, though it has the model."""
+    return ModelError(
+        f"{place} does not know this request. Bring {place.label} up to date.", detail
+    )
+
+
 def error_of(error: Exception, place: Place, partial: str) -> Exception | None:
     """Return the error for one of the client's or the connection's; None for a model that is
     not there any more."""

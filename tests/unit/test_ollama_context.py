@@ -209,6 +209,30 @@ def test_a_server_too_old_to_list_what_is_loaded_answers_all_the_same() -> None:
     assert (reply.text, remarks(before), model.card().residence) == ("a", [], "")
 
 
+def test_a_page_that_a_server_lacks_is_not_taken_for_a_missing_model() -> None:
+    """Seen with a stand-in for Ollama that has no page for unloading or embedding."""
+    with FakeOllama() as server:
+        pages = server.page
+        server.page = (  # type: ignore[method-assign]
+            lambda path, body: (404, {"error": "not found"})
+            if path in ("/api/generate", "/api/embed")
+            else pages(path, body)
+        )
+        model, embedder = model_of(server), OllamaEmbedder(server.address, "qwen3")
+        for call in (model.unload, lambda: embedder.embed(["a"])):
+            with pytest.raises(ModelError, match="does not know this request"):
+                call()
+        model.close()
+        embedder.close()
+
+
+def test_a_size_that_is_not_told_is_not_judged() -> None:
+    with FakeOllama(said("a")) as server:
+        server.size = 0
+        _, before = asked(model_of(server))
+    assert remarks(before) == []
+
+
 def test_every_request_keeps_the_model_as_long_as_the_user_set() -> None:
     """Case A37: chat, an empty reply asked again, embedding; a 0 is sent by unload alone."""
     with FakeOllama(stream([last()]), said("a")) as server:

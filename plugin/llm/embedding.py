@@ -9,9 +9,9 @@ from typing import Any
 from .address import ollama_root, shown
 from .base import ModelError, RunCancelled
 from .exchange import ExchangeFactory
-from .failure import Place, from_connection, from_status
+from .failure import Place
 from .ollama_client import ollama_client, refusal_of
-from .ollama_form import duration, missing, position, too_old
+from .ollama_form import duration, error_of, missing
 from .plain_exchange import PlainExchange
 from .watch import Watch
 
@@ -63,15 +63,12 @@ class OllamaEmbedder:
 
     def _translated(self, error: Exception) -> Exception:
         told = refusal_of(error)
-        if told is None:
-            return from_connection(error, self._place, "")
-        if told.status == 404:
-            names = [str(item.model) for item in self._client.list().models]
-            if position(self._place.model, names) is not None:
-                return too_old(self._place, told.text)
-            return missing(self._place, names, self._place.model)
-        if "does not support embed" in told.text:
+        if told is not None and "does not support embed" in told.text:
             return ModelError(
                 f"{self._place.model} makes no vectors. Choose a model for embeddings.", told.text
             )
-        return from_status(told.status, told.text, self._place)
+        found = error_of(error, self._place, "")
+        if found is not None:
+            return found
+        names = [str(item.model) for item in self._client.list().models]
+        return missing(self._place, names, self._place.model)

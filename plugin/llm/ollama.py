@@ -36,7 +36,6 @@ from .ollama_form import (
     message_body,
     missing,
     position,
-    too_old,
     tool_body,
 )
 from .plain_exchange import PlainExchange
@@ -314,10 +313,7 @@ class OllamaModel:
         found = error_of(error, self._place(), partial)
         if found is not None:
             return found
-        names = [str(item.model) for item in self._client().list().models]
-        if position(self._place().model, names) is not None:
-            return too_old(self._place(), str(error))
-        return self._missing(names)
+        return self._missing([str(item.model) for item in self._client().list().models])
 
 
 def _timing(part: Any) -> Timing:

@@ -67,21 +67,18 @@ def missing(place: Place, names: list[str], wanted: str) -> ModelError:
     return model_missing(place, names, f"Or run: ollama pull {wanted or 'NAME'}")
 
 
-def too_old(place: Place, detail: str) -> ModelError:
-    """Return the error for a page that Ollama does not have, though it has the model."""
-    return ModelError(
-        f"{place} does not know this request. Bring {place.label} up to date.", detail
-    )
-
-
 def error_of(error: Exception, place: Place, partial: str) -> Exception | None:
     """Return the error for one of the client's or the connection's; None for a model that is
     not there any more."""
     told = refusal_of(error)
     if told is None:
         return from_connection(error, place, partial)
-    if told.status == 404:
+    if told.status == 404 and "model" in told.text.lower():
         return None
+    if told.status == 404:
+        return ModelError(
+            f"{place} does not know this request. Bring {place.label} up to date.", told.text
+        )
     if told.status == 400 and "duration" in told.text:
         return ModelError(
             f"{place.label} cannot read how long the model shall stay loaded. Write it as 5m or 1h "

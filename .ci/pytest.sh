@@ -10,6 +10,8 @@ cd -- "$root"
 room=$1
 shift
 export PYTHONDONTWRITEBYTECODE=1
+# The system's pyproj looks for its data beside the interpreter, which here is a venv's.
+[[ ! -e /usr/share/proj/proj.db ]] || export PROJ_DATA=/usr/share/proj PROJ_LIB=/usr/share/proj
 pytest=("$root/.work/venv/bin/pytest" -c tests/pytest.ini -p no:cacheprovider)
 [[ " $*" == *" tests/"* ]] || set -- "tests/$room" "$@"
 if [[ $room == unit ]]; then

@@ -23,9 +23,11 @@ from qgis.PyQt.QtCore import QCoreApplication
 
 from ..llm.base import ModelError, Server
 from ..settings import Settings, SettingsStore
+from .fault_rate import asked_for
 from .harness import Harness, Plan, chosen
 from .method import MethodError, methods_named
 from .outcome import shown
+from .report import write_report
 from .result import ResultError, ResultFile, summary
 from .source import SourceError, data_folder
 from .task import TaskError, read_tasks
@@ -128,6 +130,7 @@ class EvaluateAlgorithm(QgsProcessingAlgorithm):
         ):
             self.addParameter(parameter)
         self.addOutput(QgsProcessingOutputFile("RESULTS", self.tr("Results")))
+        self.addOutput(QgsProcessingOutputFile("REPORT", self.tr("Report")))
 
     def processAlgorithm(
         self,
@@ -140,32 +143,40 @@ class EvaluateAlgorithm(QgsProcessingAlgorithm):
             plan = self._plan(parameters, context)
             harness = Harness(plan, _reporter(feedback), feedback.isCanceled)
             path = harness.run()
-            for method, found in summary(ResultFile(path).runs).items():
+            runs = ResultFile(path).runs
+            for method, found in summary(runs).items():
                 feedback.pushInfo(summary_line(method, found))
+            page = write_report(runs, plan.out)
         except ModelError as error:
             raise QgsProcessingException(error.message) from error
         except (TaskError, SourceError, MethodError, ResultError, ValueError, OSError) as error:
             raise QgsProcessingException(str(error)) from error
-        return {"RESULTS": str(path), "OUT": str(plan.out)}
+        return {"RESULTS": str(path), "REPORT": str(page), "OUT": str(plan.out)}
 
     def _plan(self, parameters: dict[str, Any], context: QgsProcessingContext) -> Plan:
         tasks = read_tasks(Path(self.parameterAsFile(parameters, "TASKS", context)))
         settings = self._settings(parameters, context)
         methods = methods_named(self.parameterAsString(parameters, "METHODS", context), settings)
         ids = self.parameterAsString(parameters, "IDS", context)
+        asked = self.parameterAsString(parameters, "MODEL", context)
         return Plan(
             tasks=chosen(tasks.tasks, ids),
             methods=tuple(methods),
             data=data_folder(tasks.path, self.parameterAsString(parameters, "DATA", context)),
             out=Path(self.parameterAsString(parameters, "OUT", context)),
             repeats=self.parameterAsInt(parameters, "REPEATS", context),
-            asked=self.parameterAsString(parameters, "MODEL", context),
+            asked=asked,
+            token_cap=settings.run_tokens,
         )
 
     def _settings(self, parameters: dict[str, Any], context: QgsProcessingContext) -> Settings:
-        """The user's settings, with the model and the server of the parameters where given."""
-        settings = replace(SettingsStore().load(), run_tokens=Plan.token_cap)
+        """The user's settings, with the model and the server of the parameters where given.
+
+        The scripted model of faults has no cap of tokens, as its tokens are estimates.
+        """
         model = self.parameterAsString(parameters, "MODEL", context)
+        cap = Plan.token_cap if asked_for(model) is None else 0
+        settings = replace(SettingsStore().load(), run_tokens=cap)
         server = self.parameterAsEnumString(parameters, "SERVER", context)
         if model:
             settings = replace(settings, model=model)

@@ -114,11 +114,15 @@ class ReleasedScorer:
         self._same = same
         self._allowed: set[str] = set()
 
-    def score(self, found: Sequence[Call], chains: Sequence[Sequence[Call]]) -> Score:
-        """Score one run against the chain that it matches best. A chain without calls gives 0."""
+    def allow(self, chains: Sequence[Sequence[Call]]) -> None:
+        """Take the calls of a task's references as feasible from now on."""
         for chain in chains:
             for one in chain:
                 self._allowed |= self._same.classes(one.names)
+
+    def score(self, found: Sequence[Call], chains: Sequence[Sequence[Call]]) -> Score:
+        """Score one run against the chain that it matches best. A chain without calls gives 0."""
+        self.allow(chains)
         scores = [self._walked(_counted(found, chain), chain) for chain in chains]
         return max(scores, key=lambda one: one.value, default=Score(0.0))
 

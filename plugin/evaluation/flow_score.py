@@ -19,8 +19,10 @@ THRESHOLD = 3
 
 _WORD = re.compile(r"[^\W_]+(?:[-.:/][^\W_]+)*")
 _IDLE = frozenset(
-    "a an and are as at be by for from in into is it its of on or that the then this to use using "
-    "with you your agent should provide providing all each".split()
+    _WORD.findall(
+        "a an and are as at be by for from in into is it its of on or that the then this to use "
+        "using with you your agent should provide providing all each"
+    )
 )
 
 

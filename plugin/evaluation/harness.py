@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import shutil
 import traceback
 from collections.abc import Callable, Iterator, Sequence
@@ -17,16 +19,24 @@ from qgis.core import QgsProject
 
 from ..agent.event import Status
 from ..llm.base import ModelError
+from ..place import RESOURCES
+from .correctness import ReleasedScorer, as_papers_define
+from .energy import EnergyMeter
 from .grade import grade
 from .keeper import Keeper, files_of
 from .method import Method, TaskMethod
 from .outcome import Grade, Output
-from .result import ResultFile, entry, numbers
+from .reference import made_calls, references
+from .result import Measured, ResultFile, entry, numbers
+from .same_call import SameCalls, load
 from .source import SourceError, changes, listing, missing_sources, open_project, question_of
 from .task import Task
 from .watch import Watch, as_json
 
 CLOSING_OPTIONS = {"GDAL_PAM_ENABLED": "NO"}
+SAME_CALLS = RESOURCES / "evaluation" / "same_calls.json"
+ROOM = 16 * 1024 * 1024
+"""Bytes that the disk of the results has to have free after a run that failed."""
 
 
 class RunStopped(Exception):
@@ -79,6 +89,8 @@ class Harness:
         self._plan = plan
         self._on_run = on_run
         self._cancelled = cancelled
+        self._same: SameCalls = load(SAME_CALLS)
+        self._released = {method.name: ReleasedScorer(self._same) for method in plan.methods}
 
     def run(self) -> Path:
         """Run what is not finished yet and return the path of the results file.
@@ -98,6 +110,7 @@ class Harness:
                 key = (task.id, method.name, repeat)
                 if self._cancelled():
                     break
+                self._released[method.name].allow(references(task))
                 if results.finished(key, self._plan.asked):
                     continue
                 try:
@@ -120,7 +133,9 @@ class Harness:
     def _run_one(self, task: Task, method: Method, repeat: int) -> dict[str, Any]:
         folder = self._fresh_folder(task, method, repeat)
         before = listing([task], self._plan.data)
-        record, outputs, error = self._answered(task, method, repeat, folder)
+        meter, watch = EnergyMeter(), self._watch(task, folder)
+        record, outputs, error, layers = self._answered(task, method, repeat, folder, watch)
+        self._look_for_room(record, watch)
         judged = grade(task.expect, record, outputs)
         changed = changes(before, listing([task], self._plan.data))
         if changed:
@@ -129,8 +144,45 @@ class Harness:
             judged = Grade(False, (error, *judged.reasons))
         text = json.dumps(as_json(record), ensure_ascii=False, indent=1)
         (folder / "record.json").write_text(text, encoding="utf-8")
+        measured = self._measured(task, method, record, watch, layers, meter)
         key = (task.id, method.name, repeat)
-        return entry(key, self._plan.asked, record, judged, outputs, error)
+        return entry(key, self._plan.asked, record, judged, outputs, error, measured)
+
+    def _watch(self, task: Task, folder: Path) -> Watch:
+        question = question_of(task, self._plan.data)
+        caps = (self._plan.token_cap, self._plan.seconds_cap)
+        return Watch(folder / "events.jsonl", question, *caps, self._cancelled)
+
+    def _look_for_room(self, record: dict[str, Any], watch: Watch) -> None:
+        """Tell a run that failed from a full disk. Raises OSError for the latter."""
+        if watch.broken is not None:
+            raise watch.broken
+        free = shutil.disk_usage(self._plan.out).free
+        if record.get("status") == Status.FAILED.value and free < ROOM:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self._plan.out))
+
+    def _measured(
+        self,
+        task: Task,
+        method: Method,
+        record: dict[str, Any],
+        watch: Watch,
+        layers: dict[str, str],
+        meter: EnergyMeter,
+    ) -> Measured:
+        """Score the calls, and gather what the run used; a task without a chain has no score."""
+        total = numbers(record.get("seconds"), ("total",))["total"]
+        joules, phases = meter.joules(), watch.phases.split(total)
+        chains = references(task)
+        if not chains:
+            return Measured(energy=joules, phases=phases)
+        calls = made_calls(watch.calls, layers, str(record.get("status")))
+        return Measured(
+            as_papers_define(calls, chains, self._same).value,
+            self._released[method.name].score(calls, chains).value,
+            energy=joules,
+            phases=phases,
+        )
 
     def _fresh_folder(self, task: Task, method: Method, repeat: int) -> Path:
         folder = self._plan.out / "runs" / f"{task.id}.{method.name}.{repeat}"
@@ -140,24 +192,24 @@ class Harness:
         return folder
 
     def _answered(
-        self, task: Task, method: Method, repeat: int, folder: Path
-    ) -> tuple[dict[str, Any], list[Output], str]:
-        """Return the record, the kept outputs, and what went wrong besides a wrong answer."""
-        question = question_of(task, self._plan.data)
-        caps = (self._plan.token_cap, self._plan.seconds_cap)
-        watch = Watch(folder / "events.jsonl", question, *caps, self._cancelled)
+        self, task: Task, method: Method, repeat: int, folder: Path, watch: Watch
+    ) -> tuple[dict[str, Any], list[Output], str, dict[str, str]]:
+        """Return the record, the kept outputs, what went wrong besides a wrong answer, and the
+        names of the task's layers by their ids."""
         try:
             project = open_project(task, self._plan.data)
         except SourceError as error:
             watch.close()
-            return watch.failure(str(error)), [], str(error)
+            return watch.failure(str(error)), [], str(error), {}
         if isinstance(method, TaskMethod):
             method = method.of_task(task, self._plan.data)
+        question = question_of(task, self._plan.data)
+        layers = {key: layer.name() for key, layer in project.mapLayers().items()}
         keeper = Keeper(project, folder)
         try:
             record, fault = self._asked(method, question, project, repeat, folder, watch)
             outputs = keeper.keep(files_of(record))
-            return record, outputs, fault or " ".join(keeper.faults)
+            return record, outputs, fault or " ".join(keeper.faults), layers
         finally:
             watch.close()
             project.clear()

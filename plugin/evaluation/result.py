@@ -6,16 +6,21 @@ from __future__ import annotations
 import json
 import os
 import statistics
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from .interval import wilson
+from .model_name import quantisation, size
 from .outcome import Grade, Output
+from .phase import PHASES
 from .task_fault import is_number
 from .watch import as_json
 
 TOKENS = ("prompt", "cached", "evaluated", "generated")
 SECONDS = ("model", "tools", "total")
+MEANS = ("correctness_paper", "correctness_released", "cost", "energy")
 
 
 class ResultError(Exception):
@@ -28,6 +33,20 @@ def numbers(found: Any, names: tuple[str, ...]) -> dict[str, float]:
     return {name: part[name] if is_number(part.get(name)) else 0 for name in names}
 
 
+@dataclass(frozen=True)
+class Measured:
+    """What was measured of a run beside its record; None is what could not be.
+
+    Correctness is from 0 to 1, `cost` in US dollars, `energy` in joules, `phases` in seconds.
+    """
+
+    correctness_paper: float | None = None
+    correctness_released: float | None = None
+    cost: float | None = None
+    energy: float | None = None
+    phases: Mapping[str, float] = field(default_factory=dict)
+
+
 def entry(
     key: tuple[str, str, int],
     asked: str,
@@ -35,20 +54,23 @@ def entry(
     judged: Grade,
     outputs: list[Output],
     error: str,
+    measured: Measured | None = None,
 ) -> dict[str, Any]:
-    """Make a run's entry. `asked` is the model that was asked for ("" is the server's first).
-
-    Correctness and cost need reference chains and prices, which this form has not: they are null.
-    """
+    """Make a run's entry. `asked` is the model that was asked for ("" is the server's first)."""
     task, method, repeat = key
     found = record.get("model")
     model = found if isinstance(found, Mapping) else {}
     tokens = record.get("tokens")
+    name = str(model.get("name") or asked)
+    also = measured or Measured()
     estimated = bool(tokens.get("estimated")) if isinstance(tokens, Mapping) else True
     return {
         "task": task,
         "method": method,
-        "model": str(model.get("name") or asked),
+        "model": name,
+        "server": str(model.get("server") or ""),
+        "size": size(name),
+        "quantisation": quantisation(name),
         "asked": asked,
         "digest": str(model.get("digest") or ""),
         "repeat": repeat,
@@ -58,12 +80,14 @@ def entry(
         "answer": record.get("answer"),
         "value": record.get("value"),
         "outputs": [item.as_json() for item in outputs],
-        "correctness_paper": None,
-        "correctness_released": None,
+        "correctness_paper": also.correctness_paper,
+        "correctness_released": also.correctness_released,
         "calls": as_json(record.get("calls") or []),
         "tokens": {**numbers(tokens, TOKENS), "estimated": estimated},
         "seconds": numbers(record.get("seconds"), SECONDS),
-        "cost": None,
+        "phases": numbers(also.phases, PHASES),
+        "energy": also.energy,
+        "cost": also.cost,
         "error": error,
     }
 
@@ -85,8 +109,15 @@ def summary(runs: list[dict[str, Any]]) -> dict[str, Any]:
             "seconds": {
                 name: statistics.fmean(run["seconds"][name] for run in own) for name in SECONDS
             },
+            "interval": wilson(right, len(own)),
+            **{name: _mean(run.get(name) for run in own) for name in MEANS},
         }
     return found
+
+
+def _mean(values: Iterable[Any]) -> float | None:
+    known = [one for one in values if one is not None]
+    return statistics.fmean(known) if known else None
 
 
 class ResultFile:

@@ -14,6 +14,7 @@ from typing import Any
 
 from ..agent.event import CallFinished, CallProgress, Event, Status, TokensUsed
 from ..record import Recorder
+from .phase import Phases
 
 
 def as_json(value: Any) -> Any:
@@ -32,7 +33,8 @@ def as_json(value: Any) -> Any:
 
 
 class Watch:
-    """Takes the events of one run.
+    """Takes the events of one run. `calls` are its finished calls, `broken` is the error that
+    kept an event from being written, such as a full disk; it ends the run.
 
     `note` may be called from any one thread at a time, `cancelled` from any thread. A cap of 0 is
     none.
@@ -53,20 +55,28 @@ class Watch:
         self._recorder = Recorder(question)
         self._evaluated = 0
         self._seconds = {"model": 0.0, "tools": 0.0}
+        self.phases = Phases()
+        self.calls: list[CallFinished] = []
+        self.broken: OSError | None = None
 
     def note(self, event: Event) -> None:
         """Write an event and count what it used."""
         if isinstance(event, CallProgress):
             return
         line = {"event": type(event).__name__, "t": round(self.elapsed(), 3), **as_json(event)}
-        self._stream.write(json.dumps(line, ensure_ascii=False) + "\n")
-        self._stream.flush()
+        try:
+            self._stream.write(json.dumps(line, ensure_ascii=False) + "\n")
+            self._stream.flush()
+        except OSError as error:
+            self.broken = self.broken or error
         self._recorder.note(event)
+        self.phases.note(event, self.elapsed())
         if isinstance(event, TokensUsed):
             self._evaluated += event.usage.evaluated
             self._seconds["model"] += event.seconds
         elif isinstance(event, CallFinished):
             self._seconds["tools"] += event.seconds
+            self.calls.append(event)
 
     def elapsed(self) -> float:
         """Return the seconds since the run began."""
@@ -84,12 +94,15 @@ class Watch:
         return ""
 
     def cancelled(self) -> bool:
-        """Tell whether the run has to end: the user stopped it, or it used too much."""
-        return self._stopped() or bool(self.excess())
+        """Tell whether the run has to end: it was stopped, used too much, or cannot be kept."""
+        return self._stopped() or self.broken is not None or bool(self.excess())
 
     def close(self) -> None:
         """Close the file of events."""
-        self._stream.close()
+        try:
+            self._stream.close()
+        except OSError as error:
+            self.broken = self.broken or error
 
     def failure(self, reason: str) -> dict[str, Any]:
         """Make the record of a run that gave none, from its events."""

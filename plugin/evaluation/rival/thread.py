@@ -24,7 +24,7 @@ _CUT = 160
 _CHARACTERS = 3.2
 _SHARE = 0.4
 """Share of the context that native tool definitions may take before they are shortened."""
-_VALUES = 12
+_VALUES, _FEW = 12, 6
 _KEPT = ("type", "enum", "items", "properties", "required", "anyOf")
 
 
@@ -50,10 +50,15 @@ def without_runs(messages: Iterable[Message]) -> tuple[Message, ...]:
 
 
 def shortened(tools: Sequence[ToolDefinition], context: int) -> tuple[ToolDefinition, ...]:
-    """Return the tools with short schemas where whole ones would take too much of the context."""
-    if _size(tools) <= context * _SHARE:
-        return tuple(tools)
-    return tuple(replace(one, parameters=_short(one.parameters, 0)) for one in tools)
+    """Return the tools with whole schemas, or with shorter ones where these would take too much of
+    the context: without descriptions, then without lists of objects, of which each tool that has
+    them takes an expression in their place."""
+    offered = tuple(tools)
+    for shorten in (lambda schema: _short(schema, 0), _tiny):
+        if _size(offered) <= context * _SHARE:
+            break
+        offered = tuple(replace(one, parameters=shorten(one.parameters)) for one in tools)
+    return offered
 
 
 def fitted(
@@ -83,6 +88,25 @@ def fitted(
 def _size(tools: Sequence[ToolDefinition]) -> float:
     text = (f"{one.name}{one.description}{json.dumps(one.parameters)}" for one in tools)
     return sum(map(len, text)) / _CHARACTERS
+
+
+def _tiny(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Keep names, plain types and very short enumerations of the arguments themselves."""
+    required = schema.get("required", [])
+    kept = {}
+    for name, one in schema.get("properties", {}).items():
+        if "properties" in one.get("items", {}) and name not in required:
+            continue
+        values = one.get("enum", ())
+        kept[name] = {"enum": list(values)} if 0 < len(values) <= _FEW else _typed(one)
+    return {"type": "object", "properties": kept, "required": list(required)}
+
+
+def _typed(schema: Mapping[str, Any]) -> dict[str, Any]:
+    kind = schema.get("type")
+    if kind == "array":
+        return {"type": kind, "items": _typed(schema.get("items", {}))}
+    return {"type": kind} if kind else {}
 
 
 def _short(schema: Mapping[str, Any], depth: int) -> dict[str, Any]:

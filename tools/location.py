@@ -18,11 +18,12 @@ from qgis.core import (
 from . import argument, dateline, wording
 from .base import Family, MendableError, ToolDefinition, ToolResult
 from .context import Context
-from .distance import Ground, moved, needs_crs, transform
+from .distance import Ground, needs_crs
 from .expression import chosen
 from .layer_copy import memory_layer
 from .selection import titled
 from .source import VectorSource
+from .spatial_match import brought, refuse_unplaced
 from .statistic import where
 from .unit import metres
 
@@ -71,7 +72,7 @@ class SelectByLocation:
         taken = chosen({"conditions": arguments.get("other_conditions")}, other, context.cancelled)
         context.note(*taken.notes)
         _same_ground(source, other, arguments["predicate"])
-        against = list(_brought(other, taken.expression, source, context))
+        against = list(brought(other, taken.expression, source, context))
         if not against:
             raise MendableError(f"{other.key} has no feature with a geometry{where(taken)}.")
         search = _Search(source, arguments, [geometry for _, geometry in against], context)
@@ -95,28 +96,7 @@ def _same_ground(source: VectorSource, other: VectorSource, predicate: str) -> N
     if predicate == WITHIN_DISTANCE:
         for one in (source, other):
             needs_crs(one, "distances cannot be measured")
-    if source.crs.isValid() != other.crs.isValid():
-        lacking = other if source.crs.isValid() else source
-        needs_crs(lacking, "it cannot be compared with the other layer")
-
-
-def _brought(
-    other: VectorSource, expression: str, source: VectorSource, context: Context
-) -> Iterable[tuple[int, QgsGeometry]]:
-    """Yield id and geometry of the other layer's features in the CRS of `source`, repaired."""
-    way = transform(other.crs, source.crs) if other.crs != source.crs else None
-    mended = wrapped = 0
-    for feature in other.rows(context.cancelled, expression, geometry=True):
-        if not feature.hasGeometry() or feature.geometry().isEmpty():
-            continue
-        geometry, was_cut = dateline.whole(feature.geometry(), other)
-        wrapped += was_cut
-        if not geometry.isGeosValid():
-            geometry, mended = geometry.makeValid(), mended + 1
-        yield feature.id(), moved(geometry, way) if way else geometry
-    if mended:
-        context.note(f"{mended} invalid geometries of {other.key} were repaired for the test.")
-    context.note(dateline.note(wrapped, other))
+    refuse_unplaced(source, other)
 
 
 class _Search:

@@ -9,6 +9,7 @@ from .calculation import CalculateField, Measure
 from .closing import Answer, Reject
 from .listing import LayerInfo, ListLayers, UniqueValues
 from .location import SelectByLocation
+from .map_catalog import map_tools
 from .raster_catalog import raster_tools
 from .registry import Registry
 from .selection import FilterFeatures, TopN
@@ -40,6 +41,7 @@ def build_registry() -> Registry:
             RunAlgorithm(),
             StyleGraduated(),
             StyleCategorized(),
+            *map_tools(),
             ZoomToLayer(),
             Undo(),
             Answer(),

@@ -96,6 +96,7 @@ class StyleGraduated(Unchecked):
                 "classes": {"type": "integer", "minimum": 1, "maximum": 20},
                 "method": argument.choice(*METHODS, synonyms=_METHOD_SYNONYMS),
                 "ramp": {"type": "string", "description": "a colour ramp such as Viridis or Reds"},
+                "unit": {"type": "string", "description": "of the values, for the legend"},
             },
             ["layer", "field"],
         ),
@@ -146,7 +147,11 @@ class StyleGraduated(Unchecked):
         for one in ranges:
             symbol = QgsSymbol.defaultSymbol(layer.geometryType())
             renderer.addClassRange(QgsRendererRange(one, symbol))
-        renderer.setClassificationMethod(METHODS[method]())
+        classification = METHODS[method]()
+        if arguments.get("unit"):
+            classification.setLabelFormat(f"%1 - %2 {arguments['unit']}")
+        renderer.setClassificationMethod(classification)
+        renderer.updateRangeLabels()
         renderer.setSourceColorRamp(ramp)
         renderer.updateColorRamp(ramp)
         applied(renderer, source, context)

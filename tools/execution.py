@@ -26,12 +26,15 @@ from qgis.core import (
     QgsProcessingFeatureSourceDefinition,
     QgsProcessingFeedback,
     QgsProcessingUtils,
+    QgsProject,
+    QgsVectorLayer,
 )
 from qgis.PyQt.QtCore import Qt
 
 from . import guard, guard_result, parquet
 from .base import MendableError, Progress
 from .context import Context
+from .expression import literals
 from .source import WGS_84, expressions, layer_of, plain
 from .validity import Fault, invalid_inputs
 
@@ -230,13 +233,34 @@ class _Work:
         self.processing.setFeedback(self.feedback)
         self.processing.setInvalidGeometryCheck(Qgis.InvalidGeometryCheck.AbortOnInvalid)
         self.processing.setTemporaryFolder(str(self._folder))
-        for copy in self._copies:  # so that they go with the context, on the main thread
+        # They go with the context, on the main thread.
+        for copy in (*self._copies, *self._spoken_of()):
             self.processing.temporaryLayerStore().addMapLayer(copy)
         fits, message = self.algorithm.checkParameterValues(self.parameters, self.processing)
         if not fits:
             raise MendableError(f"{self.algorithm.displayName()}: {message}")
         if not self.algorithm.prepare(self.parameters, self.processing, self.feedback):
             raise _Failed(self.failure(""))
+
+    def _spoken_of(self) -> list[QgsMapLayer]:
+        """Return copies of the layers that expressions name, when this is not QGIS's own project.
+
+        Processing finds layers in expressions in QGIS's own project and among its temporary ones
+        alone, and the latter on the main thread alone.
+        """
+        project = self.context.project
+        if project is QgsProject.instance():
+            return []
+        texts = [
+            self.parameters[one.name()]
+            for one in self.algorithm.parameterDefinitions()
+            if one.type() == "expression" and isinstance(self.parameters.get(one.name()), str)
+        ]
+        named = {literal for text in texts for literal in literals(text)}
+        layers = [one for one in project.mapLayers().values() if {one.name(), one.id()} & named]
+        copies = [one.clone() for one in layers if isinstance(one, QgsVectorLayer)]
+        self.main_only = self.main_only or bool(copies)
+        return copies
 
     def _ellipsoid(self) -> str:
         """Return the project's ellipsoid; WGS 84 where "none" would measure in degrees."""

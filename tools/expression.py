@@ -14,6 +14,7 @@ from qgis.core import (
     QgsExpressionNode,
     QgsExpressionNodeCondition,
     QgsExpressionNodeFunction,
+    QgsExpressionNodeLiteral,
     QgsFeature,
 )
 
@@ -293,6 +294,14 @@ def _reason(text: str, feature: QgsFeature, source: VectorSource) -> str:
     context.setFeature(feature)
     expression.evaluate(context)
     return str(expression.evalErrorString()).strip().rstrip(".")
+
+
+def literals(text: str) -> set[str]:
+    """Return the texts that stand in an expression as values, such as names of layers."""
+    expression = QgsExpression(text)  # its nodes live as long as it does
+    nodes = list(_nodes(expression.rootNode()))
+    values = [one.value() for one in nodes if isinstance(one, QgsExpressionNodeLiteral)]
+    return {value for value in values if isinstance(value, str)}
 
 
 def evaluator(text: str, source: VectorSource) -> Callable[[QgsFeature], Any]:

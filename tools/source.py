@@ -236,8 +236,10 @@ def snapshot(layer: QgsMapLayer, project: QgsProject, key: str, short: str) -> L
 
 def expressions(project: QgsProject, ellipsoid: str) -> QgsExpressionContext:
     """Return a context in which $area and $length are metres on the ellipsoid, whatever units
-    the project shows, and which knows nothing of the user. Main thread only."""
+    the project shows, which finds the project's layers by name, and which knows nothing of the
+    user. Main thread only."""
     context = QgsExpressionContext()
+    context.setLoadedLayerStore(project.layerStore())
     context.appendScope(QgsExpressionContextUtils.projectScope(project))
     measure = QgsExpressionContextScope()
     measure.setVariable("project_ellipsoid", ellipsoid, True)

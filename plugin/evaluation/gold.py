@@ -156,11 +156,14 @@ class _Player:
     def _bind(self, step: Mapping[str, Any], call: Call, result: ToolResult) -> None:
         """Give the result its name, its main layer too, and the file that it wrote."""
         layer_id = result.layers[0].id if result.layers else call.layer_id
-        name = str(step.get("as", ""))
-        if name:
-            self._book.bind(name, result, layer_id)
-            if result.layers:
-                self._call(lambda: self._rename(layer_id, name))
+        given = step.get("as", "")
+        named = dict(given) if isinstance(given, Mapping) else {"": given}
+        for output, name in named.items():
+            made = result.outputs.get(output, "") if output else layer_id
+            if name:
+                self._book.bind(str(name), result, made)
+            if name and made and result.layers:
+                self._call(lambda made=made, name=name: self._rename(made, str(name)))
         for file in call.files:
             self._book.bind(file, result, layer_id)
 

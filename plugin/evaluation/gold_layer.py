@@ -87,6 +87,7 @@ class Rows:
         self._context = QgsExpressionContext()
         self._context.appendScopes(QgsExpressionContextUtils.globalProjectLayerScopes(self._layer))
         self._context.setFields(fields)
+        self._context.setLoadedLayerStore(layer.project().layerStore())
         self._expression.prepare(self._context)
 
     def whole(self) -> Any:

@@ -88,12 +88,12 @@ def _of_gold(gold: Sequence[Mapping[str, Any]]) -> list[Call]:
         if "algorithm" in step:
             name = str(step["algorithm"])
             given = _meaningful(name, _read(step.get("parameters") or {}, known))
-        elif step["tool"] == ANSWER and "reject" not in step:
+        elif step.get("tool", ANSWER) == ANSWER and "reject" not in step:
             continue
-        elif step["tool"] in (ANSWER, REJECT):
+        elif step.get("tool") in (ANSWER, REJECT):
             name, given = REJECT, {}
         else:
-            name, renamed = RENAMED.get(str(step["tool"]), (str(step["tool"]), {}))
+            name, renamed = RENAMED.get(str(step.get("tool")), (str(step.get("tool")), {}))
             own = {k: v for k, v in step.items() if k not in ("tool", "as")}
             given = {renamed.get(key, key): value for key, value in _read(own, known).items()}
         call = Call(((name, given),))

@@ -7,13 +7,18 @@ import os
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .agent.event import ModelState
-from .llm.base import Cancelled, Speaker
+from .llm.base import Cancelled
 from .llm.holding import AskKnown, nothing_known
+from .model_note import NoteStore
 from .place import RESOURCES, store_folder
 from .settings import Settings
+
+if TYPE_CHECKING:
+    from .llm.doctor_ask import Patient
+    from .llm.speaker import ModelSpeaker
 
 
 class ModelLink:
@@ -32,26 +37,15 @@ class ModelLink:
         emit: Callable[[Any], None],
         cancelled: Cancelled,
         known: AskKnown = nothing_known,
-    ) -> Speaker:
+    ) -> ModelSpeaker:
         """Return a speaker for the model that the settings and the machine lead to.
 
         `known` gives the names and values that the ledger looks for in each request. May probe
         for up to two seconds; call it on a worker thread. Raises ModelError.
         """
-        from .egress import model_exchange
-        from .llm.choice import choose_model
-        from .llm.server import ServerPlan
         from .llm.speaker import ModelSpeaker
 
-        model = choose_model(
-            settings,
-            os.environ,
-            self._store,
-            lambda program, path, name, context, threads: self._keeper.server(
-                ServerPlan(program, path, name, context, threads, settings.graphics)
-            ),
-            model_exchange(settings, known),
-        )
+        model = self.model(settings, known)
         model.on_wait = lambda seconds: emit(ModelState("reading", seconds))
         return ModelSpeaker(
             model,
@@ -59,6 +53,23 @@ class ModelLink:
             settings.reply_tokens,
             settings.temperature,
             settings.seed,
+            NoteStore().recall,
+        )
+
+    def model(self, settings: Settings, known: AskKnown = nothing_known) -> Patient:
+        """Return the model itself, as the doctor examines it. Raises as `connect`."""
+        from .egress import model_exchange
+        from .llm.choice import choose_model
+        from .llm.server import ServerPlan
+
+        return choose_model(
+            settings,
+            os.environ,
+            self._store,
+            lambda program, path, name, context, threads: self._keeper.server(
+                ServerPlan(program, path, name, context, threads, settings.graphics)
+            ),
+            model_exchange(settings, known),
         )
 
     def stop(self) -> None:

@@ -76,7 +76,10 @@ def allowed_of(settings: Settings) -> tuple[Path, ...]:
 
 
 def make_agent(toolbox: ProjectToolbox, speaker: Speaker, settings: Settings) -> Agent:
-    """Put the agent together from the workflow and prompts in the resources."""
+    """Put the agent together from the workflow and prompts in the resources.
+
+    Raises ModelError when the speaker's model is not there.
+    """
     return Agent(
         workflow=state.load(RESOURCES / "workflows" / "analysis.json"),
         bank=example.load(RESOURCES / "workflows" / "examples.json"),
@@ -85,7 +88,7 @@ def make_agent(toolbox: ProjectToolbox, speaker: Speaker, settings: Settings) ->
         speaker=speaker,
         limits=limits_of(settings),
         write=in_locale,
-        exposure=settings.exposure,
+        exposure=speaker.exposure(settings.exposure),
     )
 
 

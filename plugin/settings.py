@@ -25,16 +25,17 @@ class Settings:
     the plugin's own folder, then on PATH). auth_config: id of an authentication configuration
     that applies the key. context: tokens asked for (0 chooses). reply_tokens bounds one reply,
     run_tokens the evaluated tokens of one question (0 is no cap). tool_mode: auto, schema,
-    native or text. exposure: filter (only the stage's tools) or hint (all tools, the stage's
-    examples). offline: refuse every address but this machine's. allowed_hosts: hosts, one a line,
-    to which questions may go. package_index: address of a package index, or a folder of wheels
-    ("" is the index that pip is set to). allowed_folders: folders, one a line, whose files a model
-    may have read beside those of the project. connect_s, first_token_s and idle_s bound the waits
-    for a server, in seconds. think: let a model think first that can. graphics: let the built-in
-    server use graphics cards. download_sources: folders or addresses, one a line, that hold models
-    and the server program. hourly_rate: what an hour of this machine costs, in dollars (0 is not
-    counted); copies_memory_gb: memory whose copies of the model share it, in GB (0 is this
-    machine's). price_file: a table of prices of the user's own ("" is the plugin's).
+    native or text. exposure: filter (only the stage's tools), hint (all tools, the stage's
+    examples) or auto; auto takes what the model doctor measured. offline: refuse every address but
+    this machine's. allowed_hosts: hosts, one a line, to which questions may go. package_index:
+    address of a package index, or a folder of wheels ("" is the index that pip is set to).
+    allowed_folders: folders, one a line, whose files a model may have read beside those of the
+    project. connect_s, first_token_s and idle_s bound the waits for a server, in seconds. think:
+    let a model think first that can. graphics: let the built-in server use graphics cards.
+    download_sources: folders or addresses, one a line, that hold models and the server program.
+    hourly_rate: what an hour of this machine costs, in dollars (0 is not counted);
+    copies_memory_gb: memory whose copies of the model share it, in GB (0 is this machine's).
+    price_file: a table of prices of the user's own ("" is the plugin's).
     """
 
     server: str = "auto"
@@ -54,7 +55,7 @@ class Settings:
     reply_tokens: int = 512
     run_tokens: int = 0
     tool_mode: str = "auto"
-    exposure: str = "filter"
+    exposure: str = "auto"
     connect_s: float = 5.0
     first_token_s: float = 300.0
     idle_s: float = 60.0
@@ -73,7 +74,7 @@ class Settings:
 CHOICES = {
     "server": ("auto", "ollama", "openai", "embedded"),
     "tool_mode": ("auto", "schema", "native", "text"),
-    "exposure": ("filter", "hint"),
+    "exposure": ("auto", "filter", "hint"),
 }
 _AT_LEAST_ONE = {"max_steps", "max_errors", "reply_tokens"}
 _MAY_BE_NEGATIVE = {"seed"}

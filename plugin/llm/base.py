@@ -226,6 +226,12 @@ class Speaker(Protocol):
     def estimate(self, messages: tuple[Message, ...]) -> int:
         """Estimate the tokens of these messages."""
 
+    def exposure(self, wanted: str) -> str:
+        """Return which tools to describe, filter or hint; for auto, what suits the model best.
+
+        Raises ModelError.
+        """
+
 
 class RunCancelled(Exception):
     """The user stopped the run."""

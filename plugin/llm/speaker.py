@@ -32,6 +32,7 @@ from .base import (
     ToolSpec,
     Usage,
 )
+from .doctor_note import ModelNote, Recall, exposure_for, nothing_noted
 from .grounding import ground
 from .saying import said_in_object, said_in_text
 from .textcall import find_calls, new_id
@@ -58,7 +59,11 @@ _FALLBACK = {Mode.SCHEMA: Mode.NATIVE, Mode.NATIVE: Mode.TEXT}
 
 
 class ModelSpeaker:
-    """A Speaker over one ChatModel; remembers the mode that its server takes."""
+    """A Speaker over one ChatModel; remembers the mode that its server takes.
+
+    `recall` gives what the doctor has noted of the model: its mode counts where none is set, and
+    its context where it is smaller than what the server says.
+    """
 
     def __init__(
         self,
@@ -67,9 +72,14 @@ class ModelSpeaker:
         reply_tokens: int,
         temperature: float,
         seed: int | None,
+        recall: Recall = nothing_noted,
     ) -> None:
         self._model = model
+        self._recall = recall
+        self._note: ModelNote | None = None
+        self._noted = False
         self._mode = Mode.SCHEMA if mode == "auto" else Mode(mode)
+        self._measures = mode == "auto"
         self._reply_tokens = reply_tokens
         self._temperature = temperature
         self._seed = seed
@@ -80,13 +90,28 @@ class ModelSpeaker:
         return self._mode
 
     def card(self) -> ModelCard:
-        """Describe the model. Raises ModelError."""
-        return self._model.card()
+        """Describe the model, with the context that was measured. Raises ModelError."""
+        card = self._model.card()
+        if not self._noted:
+            self._noted, self._note = True, self._recall(card)
+            if self._note is not None and self._measures:
+                self._mode = Mode(self._note.mode)
+        held = self._note.context if self._note is not None else 0
+        return replace(card, context=held) if 0 < held < card.context else card
+
+    def exposure(self, wanted: str) -> str:
+        """Return which tools to describe: the wanted ones, or for auto those that were measured.
+
+        Raises ModelError.
+        """
+        self.card()
+        return exposure_for(wanted, self._note)
 
     def choose(
         self, messages: tuple[Message, ...], choice: Choice, cancelled: Cancelled
     ) -> Iterator[Chunk | Spoken]:
         """Ask for one reply within `choice`; the last item is a Spoken. Raises as a ChatModel."""
+        self.card()
         while True:
             try:
                 yield from self._once(messages, choice, cancelled)

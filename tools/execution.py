@@ -20,6 +20,7 @@ from qgis.core import (
     Qgis,
     QgsApplication,
     QgsMapLayer,
+    QgsNotSupportedException,
     QgsProcessingAlgorithm,
     QgsProcessingContext,
     QgsProcessingException,
@@ -170,7 +171,7 @@ def _played(work: _Work) -> Outcome:
         context.stop_if_cancelled()
         outcome = context.call(work.finish)
         return outcome
-    except QgsProcessingException as error:
+    except (QgsProcessingException, QgsNotSupportedException) as error:
         context.stop_if_cancelled()
         raise _Failed(work.failure(str(error))) from error
     finally:
@@ -313,7 +314,7 @@ class _Work:
 
     def failure(self, message: str) -> str:
         """Say in the algorithm's own words why it failed."""
-        said = message.strip() or "; ".join(self.feedback.errors[-2:]).strip()
+        said = _last_line(message) or "; ".join(map(_last_line, self.feedback.errors[-2:])).strip()
         name = self.algorithm.displayName()
         return f"{name} failed: {said}" if said else f"{name} failed without saying why."
 
@@ -340,6 +341,12 @@ def _should_be_layer(output: Any, value: Any) -> bool:
     """Tell whether an output names a file that should be a layer."""
     is_layer = output.type() in ("outputVector", "outputRaster")
     return is_layer and isinstance(value, str) and os.path.isabs(value)
+
+
+def _last_line(message: str) -> str:
+    """Return what an algorithm said; of a traceback of Python the line that says what happened."""
+    said = message.strip()
+    return said.splitlines()[-1].strip() if "Traceback (most recent" in said else said
 
 
 def _sourced(value: Any) -> Any:

@@ -35,6 +35,13 @@ th:first-child, td:first-child, .words { text-align: left }
 pre { background: #f4f6f7; padding: 8px; white-space: pre-wrap; max-height: 20em; overflow: auto }
 summary { cursor: pointer } a { color: inherit }
 """
+_SCRIPT = """
+function show() {
+  const part = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  if (part) { part.open = true; part.scrollIntoView(); }
+}
+addEventListener("hashchange", show); show();
+"""
 _SCRIPTED = (
     "Rows of faults were not made by a model: a script that knows the right calls replied and "
     "erred at the stated rates. They compare how the methods bear faults. Their tokens are "
@@ -107,7 +114,8 @@ def report(runs: Sequence[Run], folder: Path) -> str:
     parts += [transcript(run, folder) for one in found for run in one.runs]
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Evaluation</title>'
-        f"<style>{_STYLE}</style></head><body>{''.join(parts)}</body></html>\n"
+        f"<style>{_STYLE}</style></head><body>{''.join(parts)}<script>{_SCRIPT}</script>"
+        "</body></html>\n"
     )
 
 

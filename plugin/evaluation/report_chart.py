@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from html import escape
 
 WIDTH, HEIGHT = 760, 420
-_LEFT, _RIGHT, _TOP, _BOTTOM = 56, 24, 20, 56
+_LEFT, _RIGHT, _TOP, _BOTTOM = 56, 24, 32, 56
 _CHARACTER, _LINE = 6.6, 14.0
 _INK, _MUTED, _GRID = "#22262a", "#61686f", "#dfe3e6"
 
@@ -159,14 +159,18 @@ class Chart:
         ]
         for left, base, anchor in places:
             begin = left if anchor == "start" else left - width
-            box = (begin, base - 10, begin + width, base + 3)
+            box = (begin - 4, base - 10, begin + width + 4, base + 3)
             if self._free(box):
                 break
         else:
             left, base, anchor = places[0]
-            box = (left, base - 10, left + width, base + 3)
+            return _text(left, base, one.label, family(one.method).colour, anchor)
         self._taken.append(box)
-        return _text(left, base, one.label, _INK, anchor)
+        behind = (
+            f'<rect x="{box[0]:.1f}" y="{box[1]:.1f}" width="{box[2] - box[0]:.1f}" height="13" '
+            'fill="#ffffff" fill-opacity="0.8"/>'
+        )
+        return behind + _text(left, base, one.label, family(one.method).colour, anchor)
 
     def _free(self, box: tuple[float, float, float, float]) -> bool:
         inside = (

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from .interval import wilson
-from .model_name import quantisation, size
+from .model_name import is_scripted, quantisation, size
 from .outcome import Grade, Output
 from .phase import PHASES
 from .task_fault import is_number
@@ -68,7 +68,7 @@ def entry(
         "task": task,
         "method": method,
         "model": name,
-        "server": str(model.get("server") or ""),
+        "server": "" if is_scripted(name) else str(model.get("server") or ""),
         "size": size(name),
         "quantisation": quantisation(name),
         "asked": asked,

@@ -15,7 +15,7 @@ from .registry import Registry
 from .selection import FilterFeatures, TopN
 from .statistic import Count, Statistics
 from .style import StyleCategorized, StyleGraduated
-from .vector_catalog import file_tools
+from .vector_catalog import file_tools, vector_tools
 from .view import Undo, ZoomToLayer
 
 
@@ -34,6 +34,7 @@ def build_registry() -> Registry:
             SelectByLocation(),
             CalculateField(),
             Calculate(),
+            *vector_tools(),
             *raster_tools(),
             *file_tools(),
             SearchAlgorithms(),

@@ -40,6 +40,11 @@ class Chain:
         outcome = execution.run(algorithm, {**given, output: "TEMPORARY_OUTPUT"}, self._context)
         return self.add(outcome.layers[output])
 
+    def values(self, algorithm: str, parameters: dict[str, Any]) -> dict[str, Any]:
+        """Run a step that gives numbers and no layer. Raises as execution.run does."""
+        given = {key: self._meant(value) for key, value in parameters.items()}
+        return execution.run(algorithm, given, self._context).values
+
     def take(self, name: str) -> QgsMapLayer:
         """Return the layer of a step, which the chain no longer holds."""
         return self._layers.pop(name)

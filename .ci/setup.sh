@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Installs QGIS and what the project needs beside it, makes .work/venv and the QGIS profile, and
 # writes .ci/headless.env. A second call only compares a stamp.
-# With --system: the packages alone; with --mirror: prints the Debian mirror of this machine.
+# With --system: the packages alone.
 set -euo pipefail
 export PATH=${PATH:-/usr/bin:/bin}:/usr/sbin:/sbin
 here=$(realpath -- "$(dirname -- "${BASH_SOURCE[0]}")")
@@ -131,7 +131,6 @@ ready() {
 
 case ${1:-} in
     --system) install_packages; exit ;;
-    --mirror) mirror; exit ;;
 esac
 export HOME=${HOME:-$work/home} LANG=${LANG:-C.UTF-8}
 mkdir -p "$work" 2>/dev/null && [[ -w $work ]] || die "cannot write in $work; mend its owner, then try again."

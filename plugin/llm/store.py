@@ -21,6 +21,15 @@ _BLOCK = 1 << 20
 
 
 @dataclass(frozen=True)
+class Parts:
+    """Packages of an index that hold a file in parts: PACKAGE1 to PACKAGEcount."""
+
+    package: str
+    version: str
+    count: int
+
+
+@dataclass(frozen=True)
 class KnownModel:
     """A model of the manifest; `bytes` 0 and `sha256` "" mean unknown."""
 
@@ -30,6 +39,7 @@ class KnownModel:
     licence: str = ""
     context: int = 0
     sha256: str = ""
+    parts: Parts | None = None
 
 
 class Store:
@@ -73,6 +83,7 @@ class Store:
                 str(item.get("licence", "")),
                 int(item.get("context", 0)),
                 sums.get(str(item["file"]), ""),
+                _parts(item.get("parts")),
             )
             for item in listed
         )
@@ -167,16 +178,19 @@ def is_verified(path: Path, sha256: str) -> bool:
 
     The stamp `.ok` holds size, time of change and hash, and counts only while all are the same.
     """
-    stamp = path.with_name(path.name + ".ok")
-    state = path.stat()
-    mark = f"{state.st_size} {state.st_mtime_ns} {sha256}\n"
-    if stamp.is_file() and stamp.read_text(encoding="utf-8") == mark:
+    stamp = _stamp(path)
+    if stamp.is_file() and stamp.read_text(encoding="utf-8") == _mark(path, sha256):
         return True
     if file_sha256(path) != sha256:
         return False
-    if os.access(path.parent, os.W_OK):
-        stamp.write_text(mark, encoding="utf-8")
+    mark_verified(path, sha256)
     return True
+
+
+def mark_verified(path: Path, sha256: str) -> None:
+    """Note beside a file that it was read and has this hash, where the folder can be written."""
+    if os.access(path.parent, os.W_OK):
+        _stamp(path).write_text(_mark(path, sha256), encoding="utf-8")
 
 
 def file_sha256(path: Path) -> str:
@@ -186,6 +200,21 @@ def file_sha256(path: Path) -> str:
         while block := source.read(_BLOCK):
             digest.update(block)
     return digest.hexdigest()
+
+
+def _stamp(path: Path) -> Path:
+    return path.with_name(path.name + ".ok")
+
+
+def _mark(path: Path, sha256: str) -> str:
+    state = path.stat()
+    return f"{state.st_size} {state.st_mtime_ns} {sha256}\n"
+
+
+def _parts(value: Any) -> Parts | None:
+    if not isinstance(value, dict):
+        return None
+    return Parts(str(value["package"]), str(value["version"]), int(value["count"]))
 
 
 def _same(one: Path, other: Path) -> bool:

@@ -12,6 +12,7 @@ from qgis.core import (
     QgsExpression,
     QgsExpressionContextUtils,
     QgsExpressionNode,
+    QgsExpressionNodeBinaryOperator,
     QgsExpressionNodeCondition,
     QgsExpressionNodeFunction,
     QgsExpressionNodeLiteral,
@@ -59,6 +60,10 @@ PRIVATE = frozenset(
 """Variables about the user's project that an expression of a model does not read; those of the
 global scope (the user's name, the machine, what the user put there) are refused too."""
 _FAILED = "'geo-olm: no value'"
+_Op = QgsExpressionNodeBinaryOperator.BinaryOperator
+_COMPARING = {_Op.boOr, _Op.boAnd, _Op.boEQ, _Op.boNE, _Op.boLE, _Op.boGE, _Op.boLT, _Op.boGT,
+              _Op.boIs, _Op.boIsNot, _Op.boLike, _Op.boILike, _Op.boConcat}  # fmt: skip
+_CALCULATING = {_Op.boPlus, _Op.boMinus, _Op.boMul, _Op.boDiv}
 _ELLIPSOIDAL = {"$area", "$length", "$perimeter"}
 _PLANAR = {
     "area": "$area",
@@ -271,6 +276,8 @@ def failures(text: str, source: VectorSource, cancelled: Callable[[], bool]) -> 
     A filter would leave these features out without a word. Raises MendableError when it fails
     on every feature, ToolCancelled.
     """
+    if _cannot_fail(text, source):
+        return ()
     test = f"try(({text}), {_FAILED}) = {_FAILED}"
     count, first = 0, None
     for feature in source.rows(cancelled, test, geometry=True):
@@ -286,6 +293,19 @@ def failures(text: str, source: VectorSource, cancelled: Callable[[], bool]) -> 
         f"{many} of {source.key} {'was' if count == 1 else 'were'} left out, since the expression "
         f"fails there: {said} (feature {first.id()}).",
     )
+
+
+def _cannot_fail(text: str, source: VectorSource) -> bool:
+    """Tell whether an expression calls nothing and calculates with numbers alone, so that no
+    feature has to be tried."""
+    expression = QgsExpression(text)
+    nodes = list(_nodes(expression.rootNode()))
+    if any(isinstance(one, QgsExpressionNodeFunction) for one in nodes):
+        return False
+    operators = {one.op() for one in nodes if isinstance(one, QgsExpressionNodeBinaryOperator)}
+    names = expression.referencedColumns() & set(source.names())
+    numbers = all(source.type_of(name) in ("integer", "real") for name in names)
+    return operators <= _COMPARING or (numbers and operators <= _COMPARING | _CALCULATING)
 
 
 def _reason(text: str, feature: QgsFeature, source: VectorSource) -> str:

@@ -25,7 +25,8 @@ from .distance import Ground, transform
 from .guard import BY_VALUE, inputs
 from .source import LayerSource, VectorSource, opened, plain, snapshot
 
-_MOST_READ = 50_000
+_SHAPING = frozenset({"vectorgeometry", "vectoroverlay"})
+"""Groups of algorithms that make new geometries."""
 _ENDS = frozenset({"START_POINT", "END_POINT"})
 _POINT = re.compile(r"\s*([-+\d.eE]+)\s*,\s*([-+\d.eE]+)")
 _FASTEST, _FAR_FROM_NETWORK = 1, 25.0
@@ -46,7 +47,7 @@ def after(
     if main is not None and not main.features and algorithm.name() not in BY_VALUE:
         context.note(*_apart(sources))
     if main is not None and main.features:
-        context.note(*_without_geometry(main, sources, context))
+        context.note(*_without_geometry(algorithm, main, context))
     context.note(*_joined(values, sources, main))
     context.note(*_counted(algorithm, parameters, sources, main, context))
     context.note(*_renamed(files, sources))
@@ -89,14 +90,13 @@ def _box(box: QgsRectangle) -> str:
 
 
 def _without_geometry(
-    main: VectorSource, sources: list[LayerSource], context: Context
+    algorithm: QgsProcessingAlgorithm, main: VectorSource, context: Context
 ) -> Iterator[str]:
     """Say how many geometries came out empty, as of a negative buffer."""
-    placed = any(one.family in (Family.POINT, Family.LINE, Family.POLYGON) for one in sources)
-    if main.family is Family.TABLE or not placed or main.features > _MOST_READ:
+    if main.family is Family.TABLE or algorithm.groupId() not in _SHAPING:
         return
-    rows = main.rows(context.cancelled, geometry=True, only=[])
-    empty = sum(1 for one in rows if not one.hasGeometry() or one.geometry().isEmpty())
+    rows = main.rows(context.cancelled, "is_empty_or_null($geometry)", only=[])
+    empty = sum(1 for _ in rows)
     if empty:
         yield f"{empty} of {main.features} features of the result have no geometry."
 

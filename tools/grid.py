@@ -30,7 +30,7 @@ from qgis.core import (
 from .base import LastingError, MendableError
 from .context import Context
 from .distance import around, needs_crs, transform
-from .raster import Reader, opened
+from .raster import Reader, opened, opened_file
 from .source import WGS_84, LayerSource, RasterSource
 
 _AREA_STRETCH = 0.005
@@ -133,14 +133,10 @@ class Grid:
         return areas
 
 
-def grid_of(source: RasterSource, dataset: gdal.Dataset | None = None) -> Grid:
-    """Return the grid of a raster layer. Raises MendableError for a turned one."""
-    dataset = dataset or opened(source)
-    left, width, turn, top, twist, height = dataset.GetGeoTransform()
-    if turn or twist:
-        raise MendableError(
-            f"The cells of {source.key} do not point north. Run gdal:warpreproject on it first."
-        )
+def grid_of(source: RasterSource) -> Grid:
+    """Return the grid of a raster layer. Raises MendableError."""
+    dataset = opened(source)
+    left, width, _, top, _, height = dataset.GetGeoTransform()
     columns, rows = dataset.RasterXSize, dataset.RasterYSize
     return Grid(columns, rows, left, top, width, height, source.crs)
 
@@ -246,6 +242,11 @@ def prepared(
     return str(path)
 
 
+def opened_given(source: RasterSource, given: str) -> gdal.Dataset:
+    """Open what `prepared` gave for a raster. Raises MendableError."""
+    return opened(source) if given == source.id else opened_file(given, source.key)
+
+
 def aligned(source: RasterSource, grid: Grid, folder: Path, context: Context) -> str:
     """Return a virtual copy of a raster on the grid of another, which is noted.
 
@@ -277,7 +278,7 @@ def warped(
     Cells without data stay without, whether declared or not.
     """
     given = prepared(source, folder, context)
-    dataset = opened(source) if given == source.id else gdal.Open(given)
+    dataset = opened_given(source, given)
     band = dataset.GetRasterBand(1)
     hole = band.GetNoDataValue()
     options: dict[str, Any] = {

@@ -79,17 +79,17 @@ def _extent(
     return whole
 
 
-def picture_file(file: str, context: Context, endings: tuple[str, ...] = PICTURES) -> Path:
-    """Return a free path in the output folder for a picture, with ".png" where no ending is given.
+def output_file(file: str, context: Context, endings: tuple[str, ...] = PICTURES) -> Path:
+    """Return a free path in the output folder, with the first ending where none is given.
 
     Raises MendableError for another ending, LastingError where no folder for files is set.
     """
-    name = file if Path(file).suffix else f"{file}.png"
+    name = file if Path(file).suffix else f"{file}{endings[0]}"
     if Path(name).suffix.lower() not in endings:
         raise MendableError(f'"{file}" needs an ending that is known: {listed(list(endings))}.')
     if context.output_folder is None:
         raise LastingError(
-            "No folder for files is set, so no picture can be saved: set one in Settings > "
+            f"No folder for files is set, so {name} cannot be written: set one in Settings > "
             "Options > Geo-OLM."
         )
     path = context.boundary().free(name)

@@ -25,7 +25,7 @@ from .context import Context
 from .expression import SourceFields
 from .feature_name import named, naming_field
 from .map_layout import DPI, exported, laid_out
-from .map_view import MapView, picture_file, viewed
+from .map_view import MapView, output_file, viewed
 from .registry import Unchecked
 from .source import VectorSource
 
@@ -57,7 +57,7 @@ class ExportMap(Unchecked):
 
     def run(self, arguments: dict[str, Any], context: Context) -> ToolResult:
         """Draw a plain picture in the background, a page on the main thread."""
-        path = picture_file(arguments["path"], context)
+        path = output_file(arguments["path"], context)
         view = viewed(arguments.get("layers", []), context)
         title = arguments.get("title", "")
         if title or path.suffix.lower() in (".pdf", ".svg"):
@@ -176,7 +176,7 @@ def _pages(
             if not feature.hasGeometry():
                 continue
             name = named(feature, field)
-            path = picture_file(f"{safe(name)}.png", context, (".png",))
+            path = output_file(f"{safe(name)}.png", context, (".png",))
             files.append(path)
             box = feature.geometry().boundingBox()
             heading = f"{title} {name}".strip()

@@ -70,7 +70,13 @@ def opened(source: RasterSource) -> gdal.Dataset:
     path = str(parts.get("path") or source.source)
     if parts.get("layerName"):
         path = source.source.partition("|")[0]
-    return opened_file(path, source.key)
+    found = opened_file(path, source.key)
+    _, _, turn, _, twist, _ = found.GetGeoTransform()
+    if turn or twist:
+        raise MendableError(
+            f"The cells of {source.key} do not point north. Run gdal:warpreproject on it first."
+        )
+    return found
 
 
 def opened_file(path: str, name: str) -> gdal.Dataset:
@@ -97,16 +103,21 @@ class _Band:
     offset: float
     filled: int = 0
 
-    def read(self, row: int, rows: int, name: str) -> Any:
-        """Return rows of the band as float64 with NaN for holes. Raises MendableError."""
+    def raw(self, row: int, rows: int, name: str) -> Any:
+        """Return rows of the band as they are stored. Raises MendableError."""
         try:
-            raw = self.band.ReadAsArray(0, row, self.band.XSize, rows)
+            found = self.band.ReadAsArray(0, row, self.band.XSize, rows)
         except RuntimeError as error:
             raise MendableError(f"{name} cannot be read: {error}") from error
-        if raw is None:
+        if found is None:
             raise MendableError(f"{name} cannot be read: {gdal.GetLastErrorMsg()}")
-        if numpy.iscomplexobj(raw):
+        if numpy.iscomplexobj(found):
             raise MendableError(f"{name} holds complex numbers, which have no single value.")
+        return found
+
+    def read(self, row: int, rows: int, name: str) -> Any:
+        """Return rows of the band as float64 with NaN for holes. Raises MendableError."""
+        raw = self.raw(row, rows, name)
         values = raw.astype(float)
         values[~numpy.isfinite(values)] = numpy.nan
         if self.nodata is not None:
@@ -170,15 +181,9 @@ class Reader:
         Values are float64 arrays of (rows, columns) with NaN for no data. Says at the end how
         many cells held an undeclared fill value. Raises MendableError, ToolCancelled.
         """
-        height = max(1, _STRIP_CELLS // self.columns)
-        for row in range(0, self.rows, height):
-            self._context.stop_if_cancelled()
-            rows = min(height, self.rows - row)
+        for row, rows in self._spans():
             yield row, [one.read(row, rows, self._source.key) for one in self._bands]
             self._context.progress(100.0 * (row + rows) / self.rows)
-        self._tell()
-
-    def _tell(self) -> None:
         filled = max(one.filled for one in self._bands)
         if filled:
             self._context.note(
@@ -186,16 +191,19 @@ class Reader:
                 "declared as no data but was taken as such."
             )
 
+    def _spans(self) -> Iterator[tuple[int, int]]:
+        """Yield the first row and the number of rows of each strip. Raises ToolCancelled."""
+        height = max(1, _STRIP_CELLS // self.columns)
+        for row in range(0, self.rows, height):
+            self._context.stop_if_cancelled()
+            yield row, min(height, self.rows - row)
+
     def fills(self) -> list[float]:
         """Return the undeclared fill values that the bands hold, by reading them all."""
         found: set[float] = set()
         for one in self._bands:
-            if not one.undeclared:
-                continue
-            for row in range(0, self.rows, max(1, _STRIP_CELLS // self.columns)):
-                self._context.stop_if_cancelled()
-                rows = min(max(1, _STRIP_CELLS // self.columns), self.rows - row)
-                raw = one.band.ReadAsArray(0, row, self.columns, rows)
+            for row, rows in self._spans() if one.undeclared else ():
+                raw = one.raw(row, rows, self._source.key)
                 found.update(value for value in _FILLS if (raw == value).any())
                 large = raw[numpy.abs(raw.astype(float)) >= _ENORMOUS]
                 found.update(float(value) for value in numpy.unique(large)[:2])

@@ -10,6 +10,7 @@ from .raster_class import ClassAreas, Reclassify
 from .raster_conversion import Rasterize, Vectorize
 from .raster_extent import ClipRaster, MergeRasters
 from .raster_index import RasterIndex, ScaleRaster
+from .raster_saving import SaveRaster
 from .raster_series import CellStatistics, RasterSeries
 from .registry import Tool
 from .terrain import Terrain
@@ -38,4 +39,5 @@ def raster_tools() -> list[Tool]:
         Interpolate(),
         Rasterize(),
         Vectorize(),
+        SaveRaster(),
     ]

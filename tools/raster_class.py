@@ -134,18 +134,23 @@ def class_areas(
     for row, (values,) in Reader(source, [band], context).strips():
         valid = ~numpy.isnan(values)
         classes, places = numpy.unique(values[valid], return_inverse=True)
+        _refuse_numbers(len(classes), source)
         many = numpy.bincount(places, minlength=len(classes))
         counts.update(dict(zip(classes.tolist(), many.tolist())))
         if areas is not None:
             size = numpy.broadcast_to(areas[row : row + len(values), None], values.shape)[valid]
             covered = numpy.bincount(places, weights=size, minlength=len(classes))
             sizes.update(dict(zip(classes.tolist(), covered.tolist())))
-        if len(counts) > _MOST_CLASSES:
-            raise MendableError(
-                f"{source.key} has more than {_MOST_CLASSES} distinct values, so it is no raster "
-                "of classes. Put it into classes by reclassify first."
-            )
+        _refuse_numbers(len(counts), source)
     return {key: (counts[key], sizes[key]) for key in sorted(counts)}
+
+
+def _refuse_numbers(classes: int, source: RasterSource) -> None:
+    if classes > _MOST_CLASSES:
+        raise MendableError(
+            f"{source.key} has more than {_MOST_CLASSES} distinct values, so it is no raster of "
+            "classes. Put it into classes by reclassify first."
+        )
 
 
 def class_names(source: RasterSource, context: Context) -> dict[float, str]:

@@ -11,12 +11,11 @@ from . import argument
 from .base import Family, MendableError, ToolDefinition, ToolResult
 from .context import Context
 from .distance import needs_crs, transform
-from .grid import grid_of, made, prepared, workspace
+from .grid import grid_of, made, opened_given, prepared, workspace
 from .grid import told as callback
-from .raster import opened, opened_file, raster_of
-from .raster_result import adopted, option_index, ran, told, written
+from .raster import raster_of
+from .raster_result import GEOTIFF, adopted, option_index, ran, told, written
 from .registry import Unchecked
-from .source import RasterSource
 from .zonal import refuse_apart
 
 _CLIP = "gdal:cliprasterbymasklayer"
@@ -53,7 +52,7 @@ class ClipRaster(Unchecked):
         refuse_apart(polygons, source)
         with workspace(context) as folder:
             given = prepared(source, folder, context)
-            hole, kind = _hole([_opened(source, given)])
+            hole, kind = _hole([opened_given(source, given)])
             parameters = {
                 "INPUT": given,
                 "MASK": polygons.id,
@@ -85,10 +84,6 @@ def _hole(datasets: list[gdal.Dataset]) -> tuple[float, str]:
         return float(only), types.pop()
     wider = _WIDER.get(types.pop(), "Float64") if len(types) == 1 else "Float64"
     return (-32768.0 if wider == "Int16" else -99999.0), wider
-
-
-def _opened(source: RasterSource, given: str) -> gdal.Dataset:
-    return opened(source) if given == source.id else opened_file(given, source.key)
 
 
 class MergeRasters(Unchecked):
@@ -125,7 +120,7 @@ class MergeRasters(Unchecked):
                 context.note(f"{one.key} was reprojected to {first.crs.authid()} (nearest cell).")
         with workspace(context) as folder, written(context) as path:
             given = [prepared(one, folder, context) for one in sources]
-            parts = [_opened(one, path_) for one, path_ in zip(sources, given)]
+            parts = [opened_given(one, path_) for one, path_ in zip(sources, given)]
             hole, kind = _hole(parts)
             _, width, _, _, _, height = parts[0].GetGeoTransform()
             options = {
@@ -136,7 +131,7 @@ class MergeRasters(Unchecked):
                 "dstNodata": hole,
                 "outputType": gdal.GetDataTypeByName(kind),
                 "resampleAlg": "nearest",
-                "creationOptions": ["COMPRESS=DEFLATE", "TILED=YES", "BIGTIFF=IF_SAFER"],
+                "creationOptions": GEOTIFF,
                 "callback": callback(context),
             }
             made("The mosaic", lambda: gdal.Warp(str(path), parts, **options), context)

@@ -21,7 +21,7 @@ from .context import Context
 from .grid import Grid
 from .selection import titled
 
-_OPTIONS = ["COMPRESS=DEFLATE", "TILED=YES", "BIGTIFF=IF_SAFER"]
+GEOTIFF = ["COMPRESS=DEFLATE", "TILED=YES", "BIGTIFF=IF_SAFER"]
 
 
 def ran(
@@ -60,7 +60,7 @@ def written(context: Context) -> Iterator[Path]:
 def created(path: Path, grid: Grid, kind: int, nodata: float) -> gdal.Dataset:
     """Create a GeoTIFF of one band on a grid. Raises LastingError."""
     driver = gdal.GetDriverByName("GTiff")
-    dataset = driver.Create(str(path), grid.columns, grid.rows, 1, kind, _OPTIONS)
+    dataset = driver.Create(str(path), grid.columns, grid.rows, 1, kind, GEOTIFF)
     if dataset is None:
         raise LastingError(f"A raster could not be written: {gdal.GetLastErrorMsg()}")
     dataset.SetGeoTransform((grid.left, grid.width, 0, grid.top, 0, grid.height))

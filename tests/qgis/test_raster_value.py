@@ -283,3 +283,37 @@ def test_nothing_is_left_of_the_copies_that_a_call_needs(tmp_path: Path) -> None
     bench.run("raster_calculate", layers=["b"], expression="A * 2")
     assert [path.name for path in (tmp_path / "data").iterdir()] == ["b.tif"]
     assert list((tmp_path / "work").rglob("*.vrt")) == []
+
+
+def test_a_raster_in_another_crs_is_brought_over(tmp_path: Path) -> None:
+    flat = numpy.full((30, 30), 7.0)
+    other = raster(tmp_path, "b", flat, cell=20, left=26000, top=5005200, crs=32633)
+    bench = Bench(tmp_path, raster(tmp_path, "a", numpy.ones((4, 4))), other)
+    found = bench.run("raster_calculate", layers=["a", "b"], expression="A * B")
+    if found.numbers["count"]:
+        assert found.numbers["mean"] == pytest.approx(7.0)
+    assert "b was brought onto 4 x 4 cells of 10 x 10 m (bilinear)." in found.notes
+
+
+def test_a_turned_raster_is_refused_with_the_fix(tmp_path: Path) -> None:
+    layer = raster(tmp_path, "a", [[1, 2], [3, 4]])
+    dataset = gdal.Open(layer.source(), gdal.GA_Update)
+    dataset.SetGeoTransform((LEFT, 8, 6, TOP, 6, -8))
+    dataset = None
+    bench = Bench(tmp_path, type(layer)(layer.source(), "a"))
+    with pytest.raises(MendableError, match=r"do not point north. Run gdal:warpreproject"):
+        bench.run("class_areas", layer="a", band=1)
+
+
+def test_a_raster_is_written_with_its_holes_and_scale(tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    made = Bench(tmp_path, raster(tmp_path, "a", [[1, -9999]]), output=tmp_path / "out")
+    found = made.run("save_raster", layer="a", file="copy.tif")
+    dataset = gdal.Open(found.files[0])
+    band = dataset.GetRasterBand(1)
+    assert band.GetNoDataValue() == -9999
+    assert band.ReadAsArray().tolist() == [[1, -9999]]
+    again = made.run("save_raster", layer="a", file="copy")
+    assert Path(again.files[0]).name == "copy_2.tif"
+    with pytest.raises(MendableError, match=r"needs an ending that is known: \.tif"):
+        made.run("save_raster", layer="a", file="copy.gpkg")

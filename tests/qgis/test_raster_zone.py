@@ -302,3 +302,26 @@ def test_the_lake_that_shrank_is_measured_c24(tmp_path: Path) -> None:
         areas.append(found.numbers["total"])
     assert areas == [pytest.approx(3.24), pytest.approx(1.44)]
     assert 100 * (areas[1] - areas[0]) / areas[0] == pytest.approx(-55.6, abs=0.05)
+
+
+def test_the_mean_index_of_each_field_of_a_sentinel_scene_c22(tmp_path: Path) -> None:
+    nir = numpy.full((4, 8), 3000)
+    nir[:, :4] = 5000
+    scene = raster(
+        tmp_path,
+        "scene",
+        numpy.full((4, 8), 2000),
+        nir,
+        kind=gdal.GDT_UInt16,
+        names=("B04", "B08"),
+        metadata={"PROCESSING_BASELINE": "05.09"},
+    )
+    fields = [
+        (box(LEFT, TOP - 40, LEFT + 40, TOP), "F1"),
+        (box(LEFT + 40, TOP - 40, LEFT + 80, TOP), "F2"),
+    ]
+    bench = Bench(tmp_path, scene, layer("fields", "Polygon", "name:string", fields))
+    index = bench.run("raster_index", layer="scene", index="NDVI")
+    found = bench.run("zonal_statistics", layer="fields", raster=index.id, statistic="mean")
+    values = dict(rows_of(bench, found, "name", "z_mean"))
+    assert values == {"F1": pytest.approx(0.6, abs=5e-4), "F2": pytest.approx(1 / 3, abs=5e-4)}

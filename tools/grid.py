@@ -27,7 +27,7 @@ from qgis.core import (
     QgsUnitTypes,
 )
 
-from .base import LastingError, MendableError
+from .base import LastingError
 from .context import Context
 from .distance import around, needs_crs, transform
 from .raster import Reader, opened, opened_file

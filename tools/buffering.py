@@ -13,6 +13,7 @@ from qgis.core import (
     QgsFeature,
     QgsGeometry,
     QgsMapLayer,
+    QgsPointXY,
 )
 
 from . import argument, dateline, wording
@@ -26,7 +27,7 @@ from .source import VectorSource, crs_name
 from .unit import metres
 
 _SEGMENTS = 32
-_NEAR_POLE = 89.9
+_NEAR_POLE = 89.999
 _EARTH_RADIUS_M = 6_371_000.0
 _FAR_M = 690_000.0
 
@@ -163,12 +164,13 @@ def _around(
     widened = local.buffer(plan["DISTANCE"], plan["SEGMENTS"])
     box = widened.boundingBox()
     reach = max(abs(box.xMinimum()), abs(box.xMaximum()), abs(box.yMinimum()), abs(box.yMaximum()))
-    back = moved(widened, transform(system, degrees))
-    if max(abs(back.boundingBox().yMinimum()), abs(back.boundingBox().yMaximum())) > _NEAR_POLE:
+    pole = QgsGeometry.fromPointXY(QgsPointXY(centre.x(), math.copysign(_NEAR_POLE, centre.y())))
+    if widened.contains(moved(pole, transform(degrees, system))):
         raise MendableError(
             f"The buffer of a feature of {source.key} reaches a pole, which degrees cannot show. "
             "Leave that feature out by filter, or use a polar CRS."
         )
+    back = moved(widened, transform(system, degrees))
     if dateline.crosses(back):
         back = dateline.cut(back)
     back.convertToMultiType()

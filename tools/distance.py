@@ -61,7 +61,7 @@ def metric_for(source: LayerSource) -> QgsCoordinateReferenceSystem | None:
         return source.crs
     way = transform(source.crs, _lon_lat())
     try:
-        box = way.transformBoundingBox(source.extent)
+        box = transformed(source.extent, way)
     except QgsCsException:
         return None
     if box.width() > 180 or not box.isFinite():
@@ -71,6 +71,14 @@ def metric_for(source: LayerSource) -> QgsCoordinateReferenceSystem | None:
     measurer.setEllipsoid("EPSG:7030")
     far = max(measurer.measureLine(centre, point) for point in _corners(box))
     return around(centre.x(), centre.y()) if far <= _WIDEST_M else None
+
+
+def transformed(box: QgsRectangle, way: QgsCoordinateTransform) -> QgsRectangle:
+    """Return the box in the target CRS of `way` that holds a box, also one without width or
+    height, of which QGIS would transform one corner alone. Raises QgsCsException."""
+    if box.width() and box.height():
+        return way.transformBoundingBox(box)
+    return way.transformBoundingBox(box.buffered(1e-6 if way.sourceCrs().isGeographic() else 0.1))
 
 
 def _corners(box: QgsRectangle) -> list[QgsPointXY]:

@@ -12,13 +12,14 @@ from .base import Family, LastingError, MendableError, ToolDefinition, ToolResul
 from .chain import Chain
 from .context import Context
 from .counting import Counting, totals
-from .distance import metric_for, needs_crs, transform
+from .distance import metric_for, needs_crs, transform, transformed
 from .new_layer import extended, new_layer
 from .selection import titled
 from .source import VectorSource, crs_name, snapshot
 from .unit import metres
 
-_TYPES = {"hexagon": 4, "square": 2}
+_HEXAGON = 4
+_TYPES = {"hexagon": _HEXAGON, "square": 2}
 _MOST_CELLS = 250_000
 
 
@@ -79,9 +80,9 @@ def _counted(
 ) -> tuple[QgsMapLayer, dict[str, float]]:
     extent = over.extent
     if system != over.crs:
-        extent = transform(over.crs, system).transformBoundingBox(extent)
-    if extent.width() == 0 or extent.height() == 0:
-        extent = extent.buffered(size / 2)
+        extent = transformed(extent, transform(over.crs, system))
+    if min(extent.width(), extent.height()) < size or (over.id == source.id and kind == _HEXAGON):
+        extent = extent.buffered(size / 2)  # so that no feature lies beside the grid
     cells = extent.width() * extent.height() / size**2
     if cells > _MOST_CELLS:
         raise MendableError(

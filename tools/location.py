@@ -28,7 +28,17 @@ from .statistic import where
 from .unit import metres
 
 WITHIN_DISTANCE = "within_distance"
-_SYNONYMS = {"within distance": WITHIN_DISTANCE, "near": WITHIN_DISTANCE, "inside": "within"}
+BEYOND_DISTANCE = "beyond_distance"
+_FAR = {WITHIN_DISTANCE, BEYOND_DISTANCE}
+_REST = {"disjoint", BEYOND_DISTANCE}
+"""Predicates that take what the opposite one leaves."""
+_SYNONYMS = {
+    "within distance": WITHIN_DISTANCE,
+    "near": WITHIN_DISTANCE,
+    "inside": "within",
+    "beyond": BEYOND_DISTANCE,
+    "not within distance": BEYOND_DISTANCE,
+}
 _PREDICATES = ("intersects", "within", "contains", "touches", "crosses", "overlaps", "disjoint")
 _ASK_EVERY = 200
 _FEW = 50
@@ -42,12 +52,12 @@ class SelectByLocation:
 
     definition = ToolDefinition(
         "select_by_location",
-        "Make a new layer of the features within a distance in metres of another layer's features, "
-        "or that intersect, lie within, contain or touch them; gives their count.",
+        "Make a new layer of the features within or beyond a distance in metres of another layer's "
+        "features, or that intersect, lie within, contain or touch them; gives their count.",
         argument.arguments(
             {
                 "layer": argument.layer(Family.VECTOR.value),
-                "predicate": argument.choice(*_PREDICATES, WITHIN_DISTANCE, synonyms=_SYNONYMS),
+                "predicate": argument.choice(*_PREDICATES, *sorted(_FAR), synonyms=_SYNONYMS),
                 "other": argument.layer(Family.VECTOR.value),
                 "distance": {"anyOf": [{"type": "number"}, {"type": "string"}]},
                 "other_conditions": argument.conditions("other"),
@@ -59,9 +69,9 @@ class SelectByLocation:
 
     def check(self, arguments: dict[str, Any]) -> None:
         """Ask for a distance where one is needed, and refuse one that means nothing."""
-        far = arguments["predicate"] == WITHIN_DISTANCE
+        far = arguments["predicate"] in _FAR
         if far and "distance" not in arguments:
-            raise MendableError(f"{WITHIN_DISTANCE} needs a distance in metres.")
+            raise MendableError(f"{arguments['predicate']} needs a distance in metres.")
         if far and metres(arguments["distance"]) < 0:
             raise MendableError("The distance cannot be negative.")
 
@@ -82,18 +92,20 @@ class SelectByLocation:
 
 
 def _title(arguments: dict[str, Any], key: str, other: str) -> str:
-    if arguments["predicate"] != WITHIN_DISTANCE:
+    if arguments["predicate"] not in _FAR:
         words = {"within": "that lie within", "intersects": "that intersect"}
         verb = words.get(arguments["predicate"], f"that {arguments['predicate']}")
         return f"{key} {verb} {other}"
     length = metres(arguments["distance"])
     shown = f"{length / 1000:g} km" if length >= 1000 else f"{length:g} m"
+    if arguments["predicate"] == BEYOND_DISTANCE:
+        return f"{key} farther than {shown} from {other}"
     return f"{key} within {shown} of {other}"
 
 
 def _same_ground(source: VectorSource, other: VectorSource, predicate: str) -> None:
     """Refuse what would compare coordinates of unknown or different meaning."""
-    if predicate == WITHIN_DISTANCE:
+    if predicate in _FAR:
         for one in (source, other):
             needs_crs(one, "distances cannot be measured")
     refuse_unplaced(source, other)
@@ -114,7 +126,7 @@ class _Search:
     ) -> None:
         self._context = context
         self._predicate = arguments["predicate"]
-        far = self._predicate == WITHIN_DISTANCE
+        far = self._predicate in _FAR
         self._length = metres(arguments["distance"]) if far else 0.0
         extent = QgsRectangle()
         for geometry in geometries:
@@ -122,7 +134,7 @@ class _Search:
         self._ground = Ground(source.crs, QgsPointXY(extent.center()))
         self._index = QgsSpatialIndex(QgsSpatialIndex.Flag.FlagStoreFeatureGeometries)
         self._all: dict[int, None] = {}
-        everything = self._predicate == "disjoint" or len(geometries) > _FEW
+        everything = self._predicate in _REST or len(geometries) > _FEW
         boxes = [None] if everything else [box for one in geometries for box in self._boxes(one)]
         for box in boxes:
             self._read(source, box)
@@ -140,19 +152,19 @@ class _Search:
         self._context.note(dateline.note(wrapped, source))
 
     def _boxes(self, geometry: QgsGeometry) -> Iterable[QgsRectangle]:
-        if self._predicate == WITHIN_DISTANCE:
+        if self._predicate in _FAR:
             return self._ground.reach(geometry, self._length)
         return [geometry.boundingBox().buffered(_HAIR)]
 
     def matching(self, against: list[tuple[int, QgsGeometry]], own: bool) -> list[int]:
         """Return the ids of the features that match; with `own` none matches itself alone."""
-        test = self._near if self._predicate == WITHIN_DISTANCE else self._related
+        test = self._near if self._predicate in _FAR else self._related
         found: set[int] = set()
         for number, (identity, geometry) in enumerate(against):
             self._context.progress(100.0 * number / len(against))
             skip = identity if own else None
             found.update(one for one in test(geometry, found) if one != skip)
-        if self._predicate == "disjoint":
+        if self._predicate in _REST:
             return [one for one in self._all if one not in found]
         return sorted(found)
 

@@ -33,6 +33,8 @@ from .subset import Subset
 
 T = TypeVar("T")
 _SELECTION = re.compile(r"^selected\s+|\s*\(selected\)\s*$", re.IGNORECASE)
+_SERVED = {"WFS", "OAPIF", "arcgisfeatureserver"}
+"""Providers whose servers may limit what they send."""
 _LOG = logging.getLogger(__name__)
 _FITS = {
     Family.VECTOR: {Family.VECTOR, Family.POINT, Family.LINE, Family.POLYGON},
@@ -186,6 +188,11 @@ def told(source: LayerSource) -> tuple[str, ...]:
         )
     if source.edited:
         found.append(f"{source.key} has unsaved edits, which count here.")
+    if source.provider in _SERVED:
+        found.append(
+            f"{source.key} comes from a server, which may send only a part of its features: it "
+            "has at least as many as were read."
+        )
     return tuple(found)
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import errno
 import json
+import os
 from collections import namedtuple
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +20,7 @@ from geo_olm.plugin.evaluation import contest, harness
 from geo_olm.plugin.evaluation.harness import Harness, Plan
 from geo_olm.plugin.evaluation.method import MethodError, methods_named
 from geo_olm.plugin.evaluation.result import ResultFile
-from geo_olm.plugin.evaluation.rival import example
+from geo_olm.plugin.evaluation.rival import example, team
 from geo_olm.plugin.evaluation.rival.catalog import RIVALS
 from geo_olm.plugin.evaluation.rival.thread import listed, shortened
 from geo_olm.plugin.evaluation.task import CHAINS, Task, read_tasks
@@ -209,6 +210,14 @@ def test_examples_of_the_rivals_are_calls_that_the_tools_take() -> None:
             schema.coerce(tool.definition.parameters, dict(step.arguments))
 
 
+def test_agents_of_the_team_have_tools_that_are_there_and_each_tool_has_an_agent() -> None:
+    names = {one.name for one in build_registry().definitions()}
+    agents = team.load(RESOURCES / "evaluation" / "team.json")
+    assert {tool for one in agents.members for tool in one.tools} <= names
+    nobody = {name for name in names if not agents.owner(name)}
+    assert nobody == {"answer", "reject", "undo"}
+
+
 def test_all_tools_fit_into_half_of_a_small_models_context() -> None:
     definitions = build_registry().definitions()
     native = json.dumps(
@@ -222,6 +231,6 @@ def test_all_tools_fit_into_half_of_a_small_models_context() -> None:
 def test_every_shipped_chain_of_gis_dev_answers_its_question(tmp_path: Path) -> None:
     path = SHARED / "tasks" / "gis_dev.json"
     own = tuple(task for task in read_tasks(path).tasks if task.chains)
-    known = json.loads(CHAINS.read_text(encoding="utf-8"))["chains"].get("gis_dev", {})
-    assert len(own) == len(known)
+    assert len(own) == len(json.loads(CHAINS.read_text(encoding="utf-8"))["chains"]["gis_dev"])
+    own = own if os.environ.get("GEO_OLM_LONG") == "1" else own[::5]
     assert wrong(runs(tmp_path, "react", "faults:0", own, data=SHARED / "data")) == {}

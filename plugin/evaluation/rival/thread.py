@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -25,6 +26,7 @@ _CHARACTERS = 3.2
 _SHARE = 0.4
 """Share of the context that native tool definitions may take before they are shortened."""
 _VALUES, _FEW = 12, 6
+_CLAUSE = re.compile(r"[;:]\s")
 _KEPT = ("type", "enum", "items", "properties", "required", "anyOf")
 
 
@@ -51,14 +53,19 @@ def without_runs(messages: Iterable[Message]) -> tuple[Message, ...]:
 
 def shortened(tools: Sequence[ToolDefinition], context: int) -> tuple[ToolDefinition, ...]:
     """Return the tools with whole schemas, or with shorter ones where these would take too much of
-    the context: without descriptions, then without lists of objects, of which each tool that has
-    them takes an expression in their place."""
+    the context: first without descriptions of arguments, then without lists of objects, of which
+    each tool that has them takes an expression in their place, then with the arguments' names alone
+    and the first words of the tool's description."""
     offered = tuple(tools)
-    for shorten in (lambda schema: _short(schema, 0), _tiny):
+    for shorten in (_brief, _tiny, _bare):
         if _size(offered) <= context * _SHARE:
             break
-        offered = tuple(replace(one, parameters=shorten(one.parameters)) for one in tools)
+        offered = tuple(map(shorten, tools))
     return offered
+
+
+def _brief(tool: ToolDefinition) -> ToolDefinition:
+    return replace(tool, parameters=_short(tool.parameters, 0))
 
 
 def fitted(
@@ -90,16 +97,28 @@ def _size(tools: Sequence[ToolDefinition]) -> float:
     return sum(map(len, text)) / _CHARACTERS
 
 
-def _tiny(schema: Mapping[str, Any]) -> dict[str, Any]:
+def _tiny(tool: ToolDefinition) -> ToolDefinition:
     """Keep names, plain types and very short enumerations of the arguments themselves."""
-    required = schema.get("required", [])
+    required = tool.parameters.get("required", [])
     kept = {}
-    for name, one in schema.get("properties", {}).items():
+    for name, one in tool.parameters.get("properties", {}).items():
         if "properties" in one.get("items", {}) and name not in required:
             continue
         values = one.get("enum", ())
         kept[name] = {"enum": list(values)} if 0 < len(values) <= _FEW else _typed(one)
-    return {"type": "object", "properties": kept, "required": list(required)}
+    return replace(tool, parameters=_object(kept, required))
+
+
+def _bare(tool: ToolDefinition) -> ToolDefinition:
+    """Keep the names of the arguments, and the first part of the description."""
+    required = tool.parameters.get("required", [])
+    kept: dict[str, Any] = {name: {} for name in _tiny(tool).parameters["properties"]}
+    said = _CLAUSE.split(tool.description, maxsplit=1)[0]
+    return replace(tool, description=said, parameters=_object(kept, required))
+
+
+def _object(properties: dict[str, Any], required: Sequence[str]) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "required": list(required)}
 
 
 def _typed(schema: Mapping[str, Any]) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from ..llm.ward import PACKAGE
 from ..llm.watch import Watch
 from .base import NEVER, WANTED, Cancelled, PackageError, Progress, Tell
 from .folder import PackageFolder
-from .interpreter import Interpreter, find_interpreter
+from .interpreter import Interpreter, find_interpreter, index_of
 from .pip_setting import configured, configured_index
 from .program import run
 from .resolver import Resolver, rules
@@ -172,11 +172,10 @@ class _Pip:
 
     def _own_index(self) -> str:
         """Return the index that pip would use by itself: its help names it."""
-        done = run(self._python.path, ["-m", "pip", "install", "--help"], {}, self._cancelled, 60.0)
-        found = re.search(r"--index-url\s.*?\(default\s+([^)\s]+)\s*\)", done.output, re.DOTALL)
-        if found is None:
-            raise PackageError(NO_INDEX, done.output[-500:])
-        return found.group(1)
+        found = index_of(self._python, self._cancelled)
+        if not found:
+            raise PackageError(NO_INDEX)
+        return found
 
     def _note(self, line: str) -> None:
         self._lines.append(line)

@@ -7,6 +7,7 @@ sys.executable is QGIS itself on Windows and macOS, so the program is looked for
 from __future__ import annotations
 
 import json
+import re
 import sys
 import sysconfig
 from collections.abc import Iterator
@@ -21,7 +22,7 @@ _ASK = (
     "print(json.dumps([list(sys.version_info[:2]), sysconfig.get_config_var('EXT_SUFFIX'), "
     "sysconfig.get_platform(), importlib.util.find_spec('pip') is not None]))"
 )
-_PATIENCE_S = 20.0
+_PATIENCE_S, _HELP_S = 20.0, 60.0
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,16 @@ def find_interpreter(cancelled: Cancelled) -> Interpreter | None:
         if f"{'.'.join(map(str, version))} {ending} {platform}" == mark():
             return Interpreter(path, bool(has_pip))
     return None
+
+
+def index_of(python: Interpreter, cancelled: Cancelled) -> str:
+    """Return the package index that pip would use by itself, which its help names; "" if none.
+
+    Call it on a worker thread. Raises RunCancelled.
+    """
+    done = run(python.path, ["-m", "pip", "install", "--help"], {}, cancelled, _HELP_S)
+    found = re.search(r"--index-url\s.*?\(default\s+([^)\s]+)\s*\)", done.output, re.DOTALL)
+    return found.group(1) if found else ""
 
 
 def _candidates() -> Iterator[Path]:

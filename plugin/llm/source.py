@@ -71,7 +71,7 @@ class FolderSource:
         path = self._folder / model.file
         if not path.is_file():
             raise DownloadError(f"{self._folder} does not hold {model.file}. Try another source.")
-        copied(_blocks(path), draft, told, self._cancelled)
+        copied(blocks(path), draft, told, self._cancelled)
 
 
 class PartSource:
@@ -121,12 +121,12 @@ class PartSource:
         return self._folder / model.name
 
 
-def copied(blocks: Iterator[bytes], draft: Path, told: Told, cancelled: Cancelled) -> None:
+def copied(pieces: Iterator[bytes], draft: Path, told: Told, cancelled: Cancelled) -> None:
     """Write blocks into a file, telling how many bytes are there."""
     done = 0
     try:
         with draft.open("wb") as file:
-            for block in blocks:
+            for block in pieces:
                 if cancelled():
                     raise RunCancelled
                 file.write(block)
@@ -149,7 +149,8 @@ def _joined(wheels: list[Path]) -> Iterator[bytes]:
                 yield from _read(file)
 
 
-def _blocks(path: Path) -> Iterator[bytes]:
+def blocks(path: Path) -> Iterator[bytes]:
+    """Yield the bytes of a file."""
     with path.open("rb") as file:
         yield from _read(file)
 

@@ -22,9 +22,10 @@ from ..tools.base import ToolCancelled, ToolError
 from ..tools.keeping import Kept
 from ..ui.chat_dock import ChatDock
 from ..ui.keep_dialog import ask_target
-from ..ui.model_view import ModelView
+from ..ui.model_view import ModelCondition, ModelView
 from . import demo
 from .agent.event import Event, RunFinished, Status
+from .llm.gate import with_host
 from .log import TAB
 from .runner import RunTask, finish, start
 from .scout import scout
@@ -51,12 +52,14 @@ class Desk(QObject):
         self._settled.setInterval(_SETTLE_MS)
         self._settled.timeout.connect(self.show_layers)
         self._connect()
+        dock.set_offline(settings.offline)
         self.show_layers()
         self.look_for_model()
 
     def use(self, settings: Settings) -> None:
         """Take new settings, and look for the model that they lead to."""
         self._settings = settings
+        self._dock.set_offline(settings.offline)
         self.session.use(settings)
         self.look_for_model()
 
@@ -119,6 +122,9 @@ class Desk(QObject):
         dock.retry_requested.connect(self.look_for_model)
         dock.model_chosen.connect(self._choose_model)
         dock.demo_requested.connect(self.open_demo)
+        dock.consent_given.connect(self._allow)
+        dock.consent_refused.connect(self._refuse)
+        dock.offline_chosen.connect(self._go_offline)
         dock.add_layer_requested.connect(lambda: self._iface.openDataSourceManagerPage("ogr"))
         dock.undo_requested.connect(self._undo)
         dock.keep_requested.connect(self._keep)
@@ -175,7 +181,23 @@ class Desk(QObject):
         self._dock.clear()
 
     def _choose_model(self, name: str) -> None:
-        settings = replace(self._settings, model=name)
+        self._change(model=name)
+
+    def _allow(self, host: str) -> None:
+        """Let questions go to a host, from now on."""
+        self._change(allowed_hosts=with_host(self._settings.allowed_hosts, host))
+
+    def _refuse(self, host: str) -> None:
+        """Leave a host without an answer; the next look asks again."""
+        text = self.tr("Nothing was sent to {0}. Choose another model, or try again to allow it.")
+        self._show_model(ModelView(ModelCondition.UNREACHABLE, error=text.format(host)))
+
+    def _go_offline(self, offline: bool) -> None:
+        self._change(offline=offline)
+
+    def _change(self, **changes: Any) -> None:
+        """Keep a setting that was changed in the dock, and take it."""
+        settings = replace(self._settings, **changes)
         SettingsStore().save(settings)
         self.use(settings)
 

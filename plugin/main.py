@@ -6,15 +6,16 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from qgis.core import QgsApplication, QgsSettings
+from qgis.core import Qgis, QgsApplication, QgsSettings
 from qgis.PyQt.QtCore import QByteArray, QCoreApplication, QEventLoop, Qt, QTimer
 from qgis.PyQt.QtGui import QIcon
 from qgis.PyQt.QtWidgets import QAction
 
 from . import demo
+from .dependency.folder import PackageFolder
 from .link import process_link
 from .log import attach, detach
-from .place import RESOURCES
+from .place import RESOURCES, store_folder
 from .provider import GeoOlmProvider
 from .runner import RunTask, finish, start
 from .settings import Settings, SettingsStore
@@ -37,7 +38,7 @@ def was_placed(name: str) -> bool:
 def show_found(page: Any, found: Any) -> None:
     """Show on the options page what a check of the model found."""
     page.set_models(found.models)
-    page.show_check(found.text, found.ready)
+    page.show_check(found.text, found.ready, found.host)
 
 
 class GeoOlmPlugin:
@@ -52,15 +53,20 @@ class GeoOlmPlugin:
         self._dock: Any = None
         self._desk: Any = None
         self._options: Any = None
+        self._folder: PackageFolder | None = None
+        self._packages: Any = None
+        self._sent: Any = None
         self._checks: set[RunTask] = set()
         self._log: Any = None
 
     # -- QGIS's side
 
     def initProcessing(self) -> None:
-        """Add the Processing provider."""
+        """Add the Processing provider, and the packages of the profile to Python's path."""
         settings = SettingsStore().load()
         self._log = attach(settings.debug)
+        self._folder = PackageFolder(store_folder() / "packages")
+        self._folder.activate()
         self._provider = GeoOlmProvider()
         QgsApplication.processingRegistry().addProvider(self._provider)
 
@@ -69,8 +75,10 @@ class GeoOlmPlugin:
         from ..ui.chat_dock import ChatDock
         from ..ui.options_page import OptionsFactory
         from .desk import Desk
+        from .package_desk import PackageDesk
 
         self.initProcessing()
+        self._packages = PackageDesk(self._folder, SettingsStore().load)
         settings = SettingsStore().load()
         self._dock = ChatDock(self._iface.mainWindow())
         self._iface.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, self._dock)
@@ -79,6 +87,7 @@ class GeoOlmPlugin:
         self._desk = Desk(self._iface, self._dock, settings)
         self._dock.options_requested.connect(self.show_options)
         self._dock.model_file_requested.connect(self.show_options)
+        self._dock.sent_page_requested.connect(lambda: self.show_sent(self._iface.mainWindow()))
         self._action = QAction(
             QIcon(str(RESOURCES / "icons" / "geo_olm.svg")),
             tr("Geo-OLM chat"),
@@ -103,6 +112,9 @@ class GeoOlmPlugin:
         if self._action is not None:
             self._iface.removePluginMenu(MENU, self._action)
             self._iface.removeToolBarIcon(self._action)
+        if self._sent is not None:
+            self._sent.close()
+            self._sent = None
         if self._desk is not None:
             self._desk.close()
             self._desk.deleteLater()
@@ -120,6 +132,12 @@ class GeoOlmPlugin:
         if process_link.cache_info().currsize:
             process_link().stop()
             process_link.cache_clear()
+        if self._packages is not None:
+            self._packages.close()
+            self._packages = None
+        if self._folder is not None:
+            self._folder.deactivate()
+            self._folder = None
         if self._log is not None:
             detach(self._log)
             self._log = None
@@ -156,6 +174,22 @@ class GeoOlmPlugin:
         """Open QGIS's options at the plugin's page."""
         self._iface.showOptionsDialog(self._iface.mainWindow(), "GeoOlmOptionsPage")
 
+    def show_sent(self, parent: Any) -> None:
+        """Open the page "What was sent"; QGIS stays usable."""
+        from .sent_desk import sent_page
+
+        if self._sent is not None:
+            self._sent.close()
+        page = sent_page(parent, lambda text: self._desk.tell(text, Qgis.MessageLevel.Warning))
+        page.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        page.destroyed.connect(lambda *_: self._forget(page))
+        self._sent = page
+        page.show()
+
+    def _forget(self, page: Any) -> None:
+        if self._sent is page:
+            self._sent = None
+
     def _widen(self) -> None:
         """Give the dock its ideal width, the first time that it stands in this window."""
         if self._dock is None:
@@ -170,7 +204,12 @@ class GeoOlmPlugin:
     # -- the options page
 
     def _prepare(self, page: Any) -> None:
+        from .sent_desk import summary
+
         page.set_models(self._desk.models)
+        self._packages.attach(page.packages)
+        page.privacy.note.setText(summary())
+        page.privacy.sent_requested.connect(lambda: self.show_sent(page.window()))
         page.settings_changed.connect(self._apply)
         page.check_requested.connect(lambda settings: self._check(page, settings))
 

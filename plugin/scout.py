@@ -10,6 +10,7 @@ from typing import Any
 from ..ui.model_view import Action, ModelCondition, ModelView
 from .link import process_link
 from .llm.base import ModelCard, ModelError, ModelMissing, NoModel, Server
+from .llm.gate import ConsentNeeded
 from .settings import Settings
 
 _SERVERS = {
@@ -27,6 +28,14 @@ def scout(settings: Settings, cancelled: Callable[[], bool]) -> ModelView:
     """Return the model that the settings lead to, or why there is none. Worker thread."""
     try:
         card = process_link().connect(settings, _silent, cancelled).card()
+    except ConsentNeeded as error:
+        return ModelView(
+            ModelCondition.WAITING,
+            name=settings.model,
+            error=error.message,
+            local=False,
+            consent=error.host,
+        )
     except NoModel as error:
         return ModelView(
             ModelCondition.NONE,
@@ -59,16 +68,23 @@ def view_of(card: ModelCard) -> ModelView:
 
 @dataclass(frozen=True)
 class Found:
-    """What a check found: one sentence, whether the model is ready, and the models to choose."""
+    """What a check found: one sentence, whether the model is ready, and the models to choose.
+
+    `host` is one to which nothing is sent before the user allows it.
+    """
 
     text: str
     ready: bool
     models: tuple[str, ...]
+    host: str = ""
 
 
 def check(settings: Settings, cancelled: Callable[[], bool]) -> Found:
     """Look for the model of these settings. Worker thread."""
     view = scout(settings, cancelled)
+    if view.consent:
+        text = f"{view.consent} is not on this machine. Nothing was sent to it yet."
+        return Found(text, False, (), view.consent)
     if view.error:
         return Found(view.error, False, view.models)
     return Found(f"{view.name} is ready. {view.detail}.", True, view.models)

@@ -24,6 +24,7 @@ from ..plugin.agent.event import (
 )
 from .card import MessageCard
 from .composer import Composer
+from .consent_card import consent_card
 from .dock_body import DockBody, Inset, Rule
 from .dock_header import DockHeader
 from .empty_page import EmptyPage
@@ -67,6 +68,10 @@ class ChatDock(QgsDockWidget):
     model_file_requested = pyqtSignal()
     demo_requested = pyqtSignal()
     add_layer_requested = pyqtSignal()
+    consent_given = pyqtSignal(str)
+    consent_refused = pyqtSignal(str)
+    sent_page_requested = pyqtSignal()
+    offline_chosen = pyqtSignal(bool)
     undo_requested = pyqtSignal()
     keep_requested = pyqtSignal(object)
     kept_shown = pyqtSignal(str)
@@ -165,12 +170,17 @@ class ChatDock(QgsDockWidget):
         self._model = model
         self.header.chip.set_view(model)
         self.empty.set_model(model)
-        self.composer.set_can_ask(model.condition is not ModelCondition.NONE)
+        missing = model.condition is ModelCondition.NONE
+        self.composer.set_can_ask(not missing and not model.consent)
         last = self.transcript.last
         ended = last is not None and last.finished and model.condition is well and not mended
         if not self._running and not ended:
             self._show_idle()
         self._choose_page()
+
+    def set_offline(self, offline: bool) -> None:
+        """Show whether every address but this machine's is refused."""
+        self.header.set_offline(offline)
 
     def mark_layer_removed(self, layer_id: str) -> None:
         """Strike a layer that left the project."""
@@ -228,6 +238,7 @@ class ChatDock(QgsDockWidget):
         self.header.chip.model_chosen.connect(self.model_chosen)
         self.header.new_chat.clicked.connect(lambda: self.new_chat_requested.emit())
         self.header.options.clicked.connect(lambda: self.options_requested.emit())
+        self.header.offline.toggled.connect(self.offline_chosen)
         outlet.question_chosen.connect(self.ask)
         outlet.action_chosen.connect(self._act)
         for name in (
@@ -270,8 +281,14 @@ class ChatDock(QgsDockWidget):
             Action.NEW_CHAT: self.new_chat_requested,
             Action.ADD_LAYER: self.add_layer_requested,
             Action.DEMO: self.demo_requested,
+            Action.SENT: self.sent_page_requested,
         }
-        signals[Action(key)].emit()
+        consents = {Action.ALLOW: self.consent_given, Action.REFUSE: self.consent_refused}
+        action = Action(key)
+        if action in consents:
+            consents[action].emit(self._model.consent)
+        else:
+            signals[action].emit()
 
     def _start(self, event: RunStarted) -> None:
         self.add_user_turn(event.question)
@@ -324,6 +341,8 @@ class ChatDock(QgsDockWidget):
             self.header.status.show_state(Shape.FAILED, self.header.chip.word)
         elif model.condition is ModelCondition.LOADING:
             self.header.status.show_state(Shape.RUNNING, self.header.chip.word)
+        elif model.consent:
+            self.header.status.show_state(Shape.WAITING, self.tr("Waiting for you"))
         else:
             self.header.status.show_state(Shape.IDLE, self.tr("Ready"))
 
@@ -342,6 +361,9 @@ class ChatDock(QgsDockWidget):
         model = self._model
         last = self.transcript.last
         told = last.ending == model.error if last else model.condition is ModelCondition.NONE
+        if model.consent:
+            self._put_message(consent_card(self._outlet, model.consent))
+            return
         if not model.error or told:
             return
         words = {
@@ -355,7 +377,10 @@ class ChatDock(QgsDockWidget):
         }
         actions = model.actions or (Action.LOOK_AGAIN, Action.OPTIONS)
         buttons = tuple((action.value, words[action]) for action in actions)
-        self._message = MessageCard(self._outlet, Shape.FAILED, "", model.error, buttons)
+        self._put_message(MessageCard(self._outlet, Shape.FAILED, "", model.error, buttons))
+
+    def _put_message(self, card: MessageCard) -> None:
+        self._message = card
         self._message.pressed.connect(self._act)
         self._message_row.addWidget(self._message)
         self._message_box.setVisible(True)

@@ -91,6 +91,7 @@ class ModelChip(QAbstractButton):
         emit = self._outlet.action_chosen.emit
         for icon, text, key in (
             ("mActionRefresh", tr("Look again"), Action.LOOK_AGAIN),
+            ("mIconConnect", tr("What was sent…"), Action.SENT),
             ("mActionOptions", tr("Options…"), Action.OPTIONS),
         ):
             action = menu.addAction(theme_icon(icon), text)

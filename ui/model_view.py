@@ -30,6 +30,9 @@ class Action(Enum):
     NEW_CHAT = "new_chat"
     ADD_LAYER = "add_layer"
     DEMO = "demo"
+    ALLOW = "allow"
+    REFUSE = "refuse"
+    SENT = "sent"
 
 
 @dataclass(frozen=True)
@@ -40,7 +43,8 @@ class ModelView:
     the names to choose from. `error` is one sentence for the user, with `actions` as its next
     steps. `download` says what a download would fetch ("Qwen2.5-Coder 1.5B · 1.1 GB ·
     Apache-2.0"); without it the download is not offered. `progress` is the share of a running
-    download, 0 to 100, or -1. `local` is false when questions leave this machine.
+    download, 0 to 100, or -1. `local` is false when questions leave this machine. `consent` is the
+    host to which nothing is sent before the user allows it.
     """
 
     condition: ModelCondition = ModelCondition.NONE
@@ -54,3 +58,4 @@ class ModelView:
     download: str = ""
     progress: float = -1.0
     local: bool = True
+    consent: str = ""

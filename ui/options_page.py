@@ -35,8 +35,10 @@ from ..plugin.settings import Settings
 from .folder_list import FolderList
 from .icon import mark
 from .outlet import Outlet
+from .package_panel import PackagePanel
 from .palette import em
 from .panel import Label, Panel
+from .privacy_panel import PrivacyPanel
 from .state_shape import Shape, StateMark
 
 AUTO, OLLAMA, OPENAI, EMBEDDED = "auto", "ollama", "openai", "embedded"
@@ -45,7 +47,9 @@ ADDRESSES = {OLLAMA: "http://127.0.0.1:11434", OPENAI: "http://127.0.0.1:8080/v1
 
 
 class CheckLine(Panel):
-    """The result of a check: a state and one sentence."""
+    """The result of a check: a state, one sentence, and a button where consent is missing."""
+
+    allowed = pyqtSignal(str)
 
     def __init__(self, outlet: Outlet) -> None:
         super().__init__()
@@ -56,6 +60,12 @@ class CheckLine(Panel):
         self._row = QHBoxLayout(self)
         self._row.addWidget(self.mark)
         self._row.addWidget(self.text, 1)
+        self.allow = QPushButton(self.tr("Allow"))
+        self.allow.setObjectName("GeoOlmCheckAllow")
+        self.allow.setVisible(False)
+        self.allow.clicked.connect(lambda: self.allowed.emit(self._host))
+        self._row.addWidget(self.allow)
+        self._host = ""
         self.setVisible(False)
 
     def restyle(self) -> None:
@@ -63,8 +73,11 @@ class CheckLine(Panel):
         self._row.setContentsMargins(0, 0, 0, 0)
         self._row.setSpacing(round(self.em * 0.5))
 
-    def show_state(self, shape: Shape, text: str) -> None:
-        """Show a state and its sentence."""
+    def show_state(self, shape: Shape, text: str, host: str = "") -> None:
+        """Show a state and its sentence; with a host, offer to let questions go there."""
+        self._host = host
+        self.allow.setVisible(bool(host))
+        self.allow.setAccessibleName(self.tr("Send data to {0}?").format(host))
         self.mark.set_shape(shape)
         self.text.setText(text)
         self.setAccessibleName(text)
@@ -93,6 +106,7 @@ class OptionsPage(QgsOptionsPageWidget):
         outer.setContentsMargins(0, 0, 0, 0)
         outer.addWidget(scroll)
         self._build_model()
+        self._build_privacy()
         self._build_question()
         self._build_wait()
         self._build_files()
@@ -118,6 +132,9 @@ class OptionsPage(QgsOptionsPageWidget):
         self._choose(self.exposure, settings.exposure)
         self.folder.setFilePath(settings.output_folder)
         self.allowed.set_folders(settings.allowed_folders)
+        self.privacy.offline.setChecked(settings.offline)
+        self.privacy.set_hosts(settings.allowed_hosts)
+        self.packages.source.setText(settings.package_index)
         self.debug.setChecked(settings.debug)
         self._fit_server()
 
@@ -136,6 +153,9 @@ class OptionsPage(QgsOptionsPageWidget):
             exposure=self.exposure.currentData(),
             output_folder=self.folder.filePath().strip(),
             allowed_folders=self.allowed.folders(),
+            offline=self.privacy.offline.isChecked(),
+            allowed_hosts=self.privacy.hosts(),
+            package_index=self.packages.source.text().strip(),
             debug=self.debug.isChecked(),
             **numbers,
         )
@@ -147,12 +167,13 @@ class OptionsPage(QgsOptionsPageWidget):
         self.model.addItems(names)
         self.model.setCurrentText(typed)
 
-    def show_check(self, text: str, ok: bool) -> None:
-        """Show what a check found, in one sentence."""
+    def show_check(self, text: str, ok: bool, host: str = "") -> None:
+        """Show what a check found, in one sentence; `host` is one that the user may allow."""
         self.check.setEnabled(True)
         if self._refocus:
             self.check.setFocus()
-        self.check_line.show_state(Shape.DONE if ok else Shape.FAILED, text)
+        shape = Shape.DONE if ok else Shape.FAILED
+        self.check_line.show_state(Shape.WAITING if host else shape, text, host)
 
     def apply(self) -> None:
         """Tell the new settings; called by QGIS on OK."""
@@ -207,11 +228,19 @@ class OptionsPage(QgsOptionsPageWidget):
         self.check.clicked.connect(self._check)
         self._refocus = False
         self.check_line = CheckLine(self._outlet)
+        self.check_line.allowed.connect(self._allow)
         row = QHBoxLayout()
         row.addWidget(self.check)
         row.addWidget(self.check_line, 1)
         row.addStretch(0)
         form.addRow("", row)
+
+    def _build_privacy(self) -> None:
+        self.privacy = PrivacyPanel()
+        self._group("Privacy", self.tr("Privacy")).addRow(self.privacy)
+        self.packages = PackagePanel(self._outlet)
+        title = self.tr("Official client packages")
+        self._group("Packages", title).addRow(self.packages)
 
     def _build_question(self) -> None:
         form = self._group("Questions", self.tr("Each question"))
@@ -237,6 +266,7 @@ class OptionsPage(QgsOptionsPageWidget):
             self.tool_mode.addItem(text, value)
         self._row(form, "ToolMode", self.tr("Tool calls"), self.tool_mode)
         self.exposure = QComboBox()
+        self.exposure.addItem(self.tr("What the model doctor measured"), "auto")
         self.exposure.addItem(self.tr("Only the tools of the stage"), "filter")
         self.exposure.addItem(self.tr("All tools, with the stage's examples"), "hint")
         self._row(form, "Exposure", self.tr("Tools offered"), self.exposure)
@@ -356,6 +386,11 @@ class OptionsPage(QgsOptionsPageWidget):
         if found:
             self._choose(self.server, EMBEDDED)
             self.model.setCurrentText(found)
+
+    def _allow(self, host: str) -> None:
+        """Let questions go to a host, and check again; it holds from OK on."""
+        self.privacy.allow(host)
+        self._check()
 
     def _check(self) -> None:
         self._refocus = self.check.hasFocus()

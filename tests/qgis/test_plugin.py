@@ -115,6 +115,7 @@ def state() -> dict[str, Any]:
         "threads": sorted(thread.name for thread in threading.enumerate()),
         "tasks": QgsApplication.taskManager().countActiveTasks(),
         "links": process_link.cache_info().currsize,
+        "path": list(sys.path),
     }
 
 

@@ -45,6 +45,9 @@ OTHER = Settings(
     idle_s=30.0,
     output_folder="/tmp/out put",
     allowed_folders="/srv/maps\n/srv/more maps",
+    offline=True,
+    allowed_hosts="api.example.org\n10.0.0.7:8080",
+    package_index="/srv/wheels",
     debug=True,
 )
 

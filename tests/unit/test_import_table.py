@@ -21,7 +21,10 @@ ALLOWED = {
 }  # fmt: skip
 """What a room may import of the package; the longest room that holds a module counts."""
 
-SEES_WIDGETS = {"plugin.main", "plugin.desk", "plugin.scout"}
+SEES_WIDGETS = {
+    "plugin.main", "plugin.desk", "plugin.scout", "plugin.package_desk", "plugin.sent_desk",
+    "plugin.model_desk",
+}  # fmt: skip
 """The modules that join widgets to the rest."""
 
 WIRES_EVALUATION = {"plugin.main", "plugin.provider"}

@@ -30,6 +30,11 @@ def field(of: str = "layer", types: list[str] | None = None) -> Schema:
     return {**found, "x-types": types} if types else found
 
 
+def band(of: str = "layer") -> Schema:
+    """Return an argument that names a band of the raster argument `of`, by number or by name."""
+    return {"anyOf": [{"type": "integer", "minimum": 1}, {"type": "string"}], "x-band": of}
+
+
 def choice(*values: str, synonyms: dict[str, str] | None = None) -> Schema:
     """Return an argument that is one of the values."""
     found: Schema = {"type": "string", "enum": list(values)}

@@ -26,7 +26,6 @@ _RECLASSIFY = "native:reclassifybytable"
 _MOST_CLASSES = 1_000
 _OUTSIDE = 1e300
 _LOWER_INCLUDED, _BOTH_INCLUDED = "min <= value < max", "min <= value <= max"
-_BAND = {"anyOf": [{"type": "integer", "minimum": 1}, {"type": "string"}], "x-band": "layer"}
 _NUMBERS = {"type": "array", "items": {"type": "number"}}
 
 
@@ -42,7 +41,7 @@ class Reclassify:
                 "layer": argument.layer(Family.RASTER.value),
                 "breaks": _NUMBERS,
                 "table": {"type": "array", "items": _NUMBERS},
-                "band": _BAND,
+                "band": argument.band(),
             },
             ["layer"],
         ),
@@ -177,7 +176,7 @@ class ClassAreas(Unchecked):
                 "layer": argument.layer(Family.RASTER.value),
                 "classes": _NUMBERS,
                 "unit": argument.choice(*AREAS, synonyms=SQUARES),
-                "band": _BAND,
+                "band": argument.band(),
             },
             ["layer"],
         ),

@@ -114,10 +114,7 @@ class Vectorize(Unchecked):
         argument.arguments(
             {
                 "layer": argument.layer(Family.RASTER.value),
-                "band": {
-                    "anyOf": [{"type": "integer", "minimum": 1}, {"type": "string"}],
-                    "x-band": "layer",
-                },
+                "band": argument.band(),
             },
             ["layer"],
         ),

@@ -37,10 +37,6 @@ _BRIGHTEST = 2.0
 """A reflectance above this is none: the values are stored numbers."""
 
 
-def _band() -> dict[str, Any]:
-    return {"anyOf": [{"type": "integer", "minimum": 1}, {"type": "string"}], "x-band": "layer"}
-
-
 class RasterIndex(Unchecked):
     """A spectral index."""
 
@@ -52,7 +48,7 @@ class RasterIndex(Unchecked):
             {
                 "layer": argument.layer(Family.RASTER.value),
                 "index": argument.choice(*FORMULAS),
-                **{name: _band() for name in ("blue", "green", "red", "nir", "swir")},
+                **{name: argument.band() for name in ("blue", "green", "red", "nir", "swir")},
                 "others": {
                     "type": "array",
                     "items": argument.layer(Family.RASTER.value),
@@ -150,7 +146,7 @@ class ScaleRaster(Unchecked):
             {
                 "layer": argument.layer(Family.RASTER.value),
                 "product": argument.choice(*IDS[:-1]),
-                "band": _band(),
+                "band": argument.band(),
             },
             ["layer"],
         ),

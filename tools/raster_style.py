@@ -38,10 +38,7 @@ class StyleRaster:
         argument.arguments(
             {
                 "layer": argument.layer(Family.RASTER.value),
-                "band": {
-                    "anyOf": [{"type": "integer", "minimum": 1}, {"type": "string"}],
-                    "x-band": "layer",
-                },
+                "band": argument.band(),
                 "rgb": {
                     "type": "array",
                     "items": {"type": "integer", "minimum": 1},

@@ -77,11 +77,7 @@ class Statistics:
                 "layer": argument.layer(*argument.FEATURES, "raster"),
                 "field": argument.field(types=["integer", "real", "text"]),
                 "statistic": argument.choice(*STATISTICS, synonyms=SYNONYMS),
-                "band": {
-                    "anyOf": [{"type": "integer", "minimum": 1}, {"type": "string"}],
-                    "x-band": "layer",
-                    "x-for": {"layer": [Family.RASTER.value]},
-                },
+                "band": {**argument.band(), "x-for": {"layer": [Family.RASTER.value]}},
                 "group_by": argument.field(),
                 **argument.filtering(),
             },

@@ -54,10 +54,7 @@ class Terrain:
                 "what": argument.choice(*_ALGORITHMS, _CONTOURS, synonyms=_SYNONYMS),
                 "interval": {"type": "number", "description": "height between contours"},
                 "height_unit": argument.choice(*_UNITS, synonyms={"feet": "ft", "metres": "m"}),
-                "band": {
-                    "anyOf": [{"type": "integer", "minimum": 1}, {"type": "string"}],
-                    "x-band": "layer",
-                },
+                "band": argument.band(),
             },
             ["layer", "what"],
         ),

@@ -58,10 +58,7 @@ class ZonalStatistics(Unchecked):
                 "layer": argument.layer(Family.POLYGON.value),
                 "raster": argument.layer(Family.RASTER.value),
                 "statistic": argument.choice(*STATISTICS, synonyms=_SYNONYMS),
-                "band": {
-                    "anyOf": [{"type": "integer", "minimum": 1}, {"type": "string"}],
-                    "x-band": "raster",
-                },
+                "band": argument.band("raster"),
                 "by": argument.field(),
             },
             ["layer", "raster"],

@@ -7,6 +7,7 @@ from qgis.core import QgsProcessingProvider
 from qgis.PyQt.QtGui import QIcon
 
 from .ask import AskAlgorithm
+from .check import CheckModelAlgorithm
 from .evaluation.algorithm import EvaluateAlgorithm
 from .find import FindAlgorithm
 from .place import RESOURCES
@@ -26,5 +27,10 @@ class GeoOlmProvider(QgsProcessingProvider):
 
     def loadAlgorithms(self) -> None:
         """Register the algorithms."""
-        for algorithm in (AskAlgorithm(), EvaluateAlgorithm(), FindAlgorithm()):
+        for algorithm in (
+            AskAlgorithm(),
+            CheckModelAlgorithm(),
+            EvaluateAlgorithm(),
+            FindAlgorithm(),
+        ):
             self.addAlgorithm(algorithm)

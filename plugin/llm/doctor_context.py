@@ -19,7 +19,7 @@ SHARE = 0.88
 CUT = 0.92
 """A prompt counted at less than this share of what was sent was cut."""
 
-PATIENCE_S = 150.0
+PATIENCE_S = 120.0
 """The longest that the long prompt may take to be read."""
 
 LEAST = 1024

@@ -33,6 +33,7 @@ WAYS: dict[str, Way] = {
 
 _FREE = {*parameter_list.WAYS, *parameter_layer.OTHER}
 """Types whose values could name a file that Processing would open."""
+_ADDING = {"1", "2", "3", "create or overwrite layer"}
 _LAYERS = {"source", "vector", "raster", "layer", "multilayer", "mesh", "pointcloud", "layout"}
 _FIRST = [_LAYERS, {"crs"}]
 """Types that other parameters refer to."""
@@ -47,7 +48,7 @@ def fitted(
     for definition in sorted(fitting.definitions.values(), key=_order):
         name = definition.name()
         if definition.isDestination():
-            _destination(fitting, definition, named.get(name))
+            _destination(fitting, definition, named.get(name), _adds(named))
         elif is_nothing(named.get(name)) and not _is_layer(fitting, definition, named.get(name)):
             _left_out(algorithm, definition, name in named)
         elif name in offer.COMMAND_TEXT:
@@ -118,12 +119,18 @@ def _left_out(
         )
 
 
-def _destination(fitting: Fitting, definition: Any, value: Any) -> None:
+def _adds(named: dict[str, Any]) -> bool:
+    """Tell whether an algorithm is asked to add to a file that is there."""
+    action = str(named.get("ACTION_ON_EXISTING_FILE", "")).strip().lower()
+    return action in _ADDING or action.startswith("append") or named.get("OVERWRITE") is False
+
+
+def _destination(fitting: Fitting, definition: Any, value: Any, adding: bool) -> None:
     optional = definition.flags() & Qgis.ProcessingParameterFlag.Optional
     if is_nothing(value) and optional and not definition.createByDefault():
         return
     temporary = is_nothing(value) or str(value).lower() in ("temporary_output", "memory:")
     text = "TEMPORARY_OUTPUT"
     if not temporary:
-        text = str(fitting.context.boundary().free(str(value)))
+        text = str(fitting.context.boundary().free(str(value), adding))
     fitting.found[definition.name()] = text

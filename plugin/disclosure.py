@@ -4,11 +4,14 @@ values of the data and of results. The ledger looks for them in each request."""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 
 from ..tools.base import LayerProfile
 from .agent.event import CallFinished, Event
 from .llm.holding import Known
+
+_LOG = logging.getLogger(__name__)
 
 
 class Disclosure:
@@ -16,6 +19,7 @@ class Disclosure:
 
     def __init__(self, layers: Callable[[], tuple[LayerProfile, ...]]) -> None:
         self._layers = layers
+        self._profiles: tuple[LayerProfile, ...] = ()
         self._values: dict[str, None] = {}
 
     def note(self, event: Event) -> None:
@@ -25,8 +29,16 @@ class Disclosure:
             self._values.update(dict.fromkeys(told))
 
     def known(self) -> Known:
-        """Return the names and values to look for, without repetitions."""
-        profiles = self._layers()
+        """Return the names and values to look for, without repetitions.
+
+        Where the layers cannot be read at this moment, those of the last request count: a name
+        that is not found must not keep a request from being noted.
+        """
+        try:
+            self._profiles = self._layers()
+        except Exception as error:
+            _LOG.warning("the layers were not read for the ledger: %s", error)
+        profiles = self._profiles
         fields = [field for profile in profiles for field in profile.fields]
         values = [
             value

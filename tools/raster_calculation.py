@@ -12,8 +12,9 @@ from typing import Any, Union
 from . import argument
 from .base import Family, MendableError, ToolDefinition, ToolResult
 from .context import Context
-from .grid import aligned, grid_of, prepared, warped, workspace
+from .grid import grid_of
 from .raster import band_of, raster_of
+from .raster_copy import aligned, prepared, warped, workspace
 from .raster_result import ran, told
 from .registry import Unchecked
 from .source import RasterSource

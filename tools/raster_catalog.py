@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 from .class_change import ClassChange
-from .interpolation import HeatMap, Interpolate
+from .heat_map import HeatMap
+from .interpolation import Interpolate
 from .raster_calculation import RasterCalculate
 from .raster_class import ClassAreas, Reclassify
 from .raster_conversion import Rasterize, Vectorize
@@ -13,9 +14,10 @@ from .raster_index import RasterIndex, ScaleRaster
 from .raster_saving import SaveRaster
 from .raster_series import CellStatistics, RasterSeries
 from .registry import Tool
+from .sampling import SampleRaster
 from .terrain import Terrain
 from .viewshed import Viewshed
-from .zonal import SampleRaster, ZonalStatistics
+from .zonal import ZonalStatistics
 
 
 def raster_tools() -> list[Tool]:

@@ -15,8 +15,9 @@ from .band_statistic import tallied
 from .base import Family, MendableError, ToolDefinition, ToolResult
 from .context import Context
 from .distance import needs_crs
-from .grid import grid_of, prepared, workspace
+from .grid import grid_of
 from .raster import Reader, band_of, raster_of
+from .raster_copy import prepared, workspace
 from .raster_result import option_index, ran
 from .registry import Unchecked
 from .source import RasterSource

@@ -14,9 +14,10 @@ from .condition import field_named
 from .context import Context
 from .distance import needs_crs
 from .expression import SourceFields
-from .grid import grid_of, prepared, workspace
+from .grid import grid_of
 from .raster import band_of, raster_of
 from .raster_class import class_areas
+from .raster_copy import prepared, workspace
 from .raster_result import option_index, ran, told
 from .registry import Unchecked
 from .source import VectorSource

@@ -11,12 +11,12 @@ from . import argument
 from .base import Family, MendableError, ToolDefinition, ToolResult
 from .context import Context
 from .distance import needs_crs, transform
-from .grid import grid_of, made, opened_given, prepared, workspace
-from .grid import told as callback
+from .grid import grid_of
+from .overlap import refuse_apart
 from .raster import raster_of
+from .raster_copy import gdal_progress, made, opened_given, prepared, workspace
 from .raster_result import GEOTIFF, adopted, option_index, ran, told, written
 from .registry import Unchecked
-from .zonal import refuse_apart
 
 _CLIP = "gdal:cliprasterbymasklayer"
 _WIDER = {
@@ -132,7 +132,7 @@ class MergeRasters(Unchecked):
                 "outputType": gdal.GetDataTypeByName(kind),
                 "resampleAlg": "nearest",
                 "creationOptions": GEOTIFF,
-                "callback": callback(context),
+                "callback": gdal_progress(context),
             }
             made("The mosaic", lambda: gdal.Warp(str(path), parts, **options), context)
             title = f"mosaic of {len(sources)} rasters"

@@ -11,10 +11,9 @@ from osgeo import gdal
 from . import argument
 from .base import Family, ToolDefinition, ToolResult
 from .context import Context
-from .grid import made, opened_given, prepared, workspace
-from .grid import told as callback
 from .map_view import output_file
 from .raster import raster_of
+from .raster_copy import gdal_progress, made, opened_given, prepared, workspace
 from .raster_result import GEOTIFF
 from .registry import Unchecked
 
@@ -45,7 +44,7 @@ class SaveRaster(Unchecked):
             with workspace(context) as folder:
                 given = prepared(source, folder, context)
                 dataset = opened_given(source, given)
-                options = {"creationOptions": GEOTIFF, "callback": callback(context)}
+                options = {"creationOptions": GEOTIFF, "callback": gdal_progress(context)}
                 made(
                     path.name,
                     lambda: gdal.Translate(str(path), dataset, format="GTiff", **options),

@@ -12,8 +12,9 @@ from .band_statistic import statistics_of
 from .base import Family, MendableError, ToolDefinition, ToolResult
 from .context import Context
 from .date_name import date_of
-from .grid import aligned, grid_of, prepared, workspace
+from .grid import grid_of
 from .raster import raster_of
+from .raster_copy import aligned, prepared, workspace
 from .raster_result import option_index, ran, told
 from .registry import Unchecked
 from .source import RasterSource

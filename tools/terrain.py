@@ -13,8 +13,9 @@ from . import argument, wording
 from .band_statistic import tallied
 from .base import Family, MendableError, ToolDefinition, ToolResult
 from .context import Context
-from .grid import metric_crs, prepared, warped, workspace
+from .grid import metric_crs
 from .raster import band_of, opened, raster_of
+from .raster_copy import prepared, warped, workspace
 from .raster_result import ran, told
 from .source import RasterSource
 

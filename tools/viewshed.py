@@ -15,8 +15,9 @@ from .base import Family, MendableError, ToolDefinition, ToolResult
 from .context import Context
 from .distance import needs_crs, transform
 from .feature_name import named, naming_field
-from .grid import grid_of, workspace
+from .grid import grid_of
 from .raster import Reader, raster_of
+from .raster_copy import workspace
 from .raster_result import ran
 from .registry import Unchecked
 from .source import RasterSource, VectorSource

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from qgis.core import QgsApplication
 from record_case import record_of
 
 from geo_olm.plugin.agent.event import RunFinished, StageChanged, Status
@@ -218,6 +219,18 @@ def test_agents_of_the_team_have_tools_that_are_there_and_each_tool_has_an_agent
     assert nobody == {"answer", "reject", "undo"}
 
 
+def test_the_table_of_same_calls_names_tools_algorithms_and_arguments_that_are_there() -> None:
+    known = {one.name: one.parameters["properties"] for one in build_registry().definitions()}
+    registry = QgsApplication.processingRegistry()
+    table = json.loads((RESOURCES / "evaluation" / "same_calls.json").read_text(encoding="utf-8"))
+    for tool, row in table["tools"].items():
+        found = [registry.algorithmById(name) for name in row["algorithms"]]
+        assert all(found), tool
+        assert set(row["arguments"]) <= set(known[tool]), tool
+        for name in row["arguments"].values():
+            assert any(one.parameterDefinition(name) for one in found), (tool, name)
+
+
 def test_all_tools_fit_into_half_of_a_small_models_context() -> None:
     definitions = build_registry().definitions()
     native = json.dumps(
@@ -228,9 +241,12 @@ def test_all_tools_fit_into_half_of_a_small_models_context() -> None:
 
 
 @pytest.mark.shared
-def test_every_shipped_chain_of_gis_dev_answers_its_question(tmp_path: Path) -> None:
+def test_chains_and_gold_of_gis_dev_answer_their_questions_and_score_one(tmp_path: Path) -> None:
     path = SHARED / "tasks" / "gis_dev.json"
     own = tuple(task for task in read_tasks(path).tasks if task.chains)
     assert len(own) == len(json.loads(CHAINS.read_text(encoding="utf-8"))["chains"]["gis_dev"])
     own = own if os.environ.get("GEO_OLM_LONG") == "1" else own[::5]
-    assert wrong(runs(tmp_path, "react", "faults:0", own, data=SHARED / "data")) == {}
+    found = runs(tmp_path, "react,gold", "faults:0", own, data=SHARED / "data")
+    assert wrong(found) == {}
+    assert {run["correctness_paper"] for run in found} == {1.0}
+    assert {run["correctness_released"] for run in found} == {1.0}

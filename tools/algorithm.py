@@ -162,11 +162,12 @@ class RunAlgorithm(Unchecked):
 def _title(algorithm: QgsProcessingAlgorithm, parameters: dict[str, Any], context: Context) -> str:
     """Name a result for the algorithm and its first input layer."""
     kinds = ("source", "vector", "raster", "layer", "multilayer")
+    keys = {source.id: source.key for source in context.sources()}
     for definition in algorithm.parameterDefinitions():
         value = parameters.get(definition.name())
-        if definition.type() in kinds and value:
-            value = value[0] if isinstance(value, list) else value
-            return titled(f"{algorithm.displayName()} of {context.layer(value).key}")
+        value = value[0] if isinstance(value, list) and value else value
+        if definition.type() in kinds and isinstance(value, str) and value in keys:
+            return titled(f"{algorithm.displayName()} of {keys[value]}")
     return algorithm.displayName()
 
 

@@ -37,6 +37,7 @@ NAMED = {
     "rastercalculator": CODE,
     "repairshapefile": IN_PLACE,
     "extractprojection": ELSEWHERE,
+    "alignrasters": ELSEWHERE,
     "atlaslayouttoimage": ELSEWHERE,
     "atlaslayouttomultiplepdf": ELSEWHERE,
     "importintospatialite": DATABASE,

@@ -50,7 +50,7 @@ def fitted(
         if definition.isDestination():
             _destination(fitting, definition, named.get(name), _adds(named))
         elif is_nothing(named.get(name)) and not _is_layer(fitting, definition, named.get(name)):
-            _left_out(algorithm, definition, name in named)
+            _left_out(fitting, definition, name in named)
         elif name in offer.COMMAND_TEXT:
             raise MendableError(f"{name} passes text to a program, so it stays empty.")
         else:
@@ -96,27 +96,42 @@ def _is_layer(fitting: Fitting, definition: QgsProcessingParameterDefinition, va
 
 
 def needs_value(definition: QgsProcessingParameterDefinition) -> bool:
-    """Tell whether a parameter must be given, since Processing has no default that may be taken.
+    """Tell whether a parameter must be given, since there is no default that may be taken.
 
-    A distance by default is a distance in unknown units.
+    A distance by default is a distance in unknown units; some defaults are refused by Processing.
     """
     if definition.flags() & Qgis.ProcessingParameterFlag.Optional or definition.isDestination():
         return False
     default = definition.defaultValue()
-    return default is None or (definition.type() == "distance" and bool(default))
+    if default is None or (definition.type() == "distance" and bool(default)):
+        return True
+    return not definition.checkValueIsAcceptable(None) and not stated(definition)
 
 
-def _left_out(
-    algorithm: QgsProcessingAlgorithm, definition: QgsProcessingParameterDefinition, named: bool
-) -> None:
-    """Refuse a required parameter without value; Processing would take a default silently."""
+def stated(definition: QgsProcessingParameterDefinition) -> list[Any]:
+    """Return the default in the form in which Processing takes it, as the only item, if any.
+
+    Some algorithms have a list with one option as the default of a single choice.
+    """
+    default = definition.defaultValue()
+    forms = [default, *(default if isinstance(default, list) and len(default) == 1 else [])]
+    return [one for one in forms if definition.checkValueIsAcceptable(one)][:1]
+
+
+def _left_out(fitting: Fitting, definition: QgsProcessingParameterDefinition, named: bool) -> None:
+    """Refuse a required parameter without value; Processing would take a default silently.
+
+    A default that Processing has but does not take by itself is stated.
+    """
     if definition.flags() & Qgis.ProcessingParameterFlag.Optional:
         return
     measure = definition.type() in ("distance", "number")
     if needs_value(definition) or (measure and named):
         raise MendableError(
-            f"{algorithm.id()} needs {definition.name()} ({definition.description()})."
+            f"{fitting.algorithm.id()} needs {definition.name()} ({definition.description()})."
         )
+    if not definition.checkValueIsAcceptable(None):
+        fitting.found[definition.name()] = stated(definition)[0]
 
 
 def _adds(named: dict[str, Any]) -> bool:

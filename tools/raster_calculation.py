@@ -101,10 +101,10 @@ def _on_one_grid(
             path = prepared(source, folder, context, nodata, copy=not name)
         elif same:
             way = "nearest"
-            path = warped(source, grid.crs, folder, context, way, grid.squared())
+            path = warped(source, grid.crs, folder, context, way, grid.squared(), nodata)
             context.note(f"{source.key} was brought onto square cells, as the calculator has.")
         else:
-            path = aligned(source, grid if square else grid.squared(), folder, context)
+            path = aligned(source, grid if square else grid.squared(), folder, context, nodata)
         found[source.id] = (name if path == source.id else Path(path).stem, path)
     return found
 

@@ -101,7 +101,9 @@ def opened_given(source: RasterSource, given: str) -> gdal.Dataset:
     return opened(source) if given == source.id else opened_file(given, source.key)
 
 
-def aligned(source: RasterSource, grid: Grid, folder: Path, context: Context) -> str:
+def aligned(
+    source: RasterSource, grid: Grid, folder: Path, context: Context, nodata: float | None = None
+) -> str:
     """Return a virtual copy of a raster on the grid of another, which is noted.
 
     Whole numbers keep their values (nearest cell), others are interpolated. Raises as `prepared`.
@@ -112,7 +114,7 @@ def aligned(source: RasterSource, grid: Grid, folder: Path, context: Context) ->
         for band in source.bands
     )
     way = "nearest" if whole else "bilinear"
-    path = warped(source, grid.crs, folder, context, way, grid)
+    path = warped(source, grid.crs, folder, context, way, grid, nodata)
     context.note(
         f"{source.key} was brought onto {grid.words()} ({'nearest cell' if whole else way})."
     )
@@ -126,12 +128,13 @@ def warped(
     context: Context,
     way: str,
     grid: Grid | None = None,
+    nodata: float | None = None,
 ) -> str:
     """Return a virtual copy of a raster in another CRS; without `grid` in cells of its own size.
 
     Cells without data stay without, whether declared or not.
     """
-    given = prepared(source, folder, context)
+    given = prepared(source, folder, context, nodata)
     dataset = opened_given(source, given)
     band = dataset.GetRasterBand(1)
     hole = band.GetNoDataValue()

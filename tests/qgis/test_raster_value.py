@@ -317,3 +317,17 @@ def test_a_raster_is_written_with_its_holes_and_scale(tmp_path: Path) -> None:
     assert Path(again.files[0]).name == "copy_2.tif"
     with pytest.raises(MendableError, match=r"needs an ending that is known: \.tif"):
         made.run("save_raster", layer="a", file="copy.gpkg")
+
+
+def test_bands_of_20_m_are_brought_onto_those_of_10_m_with_their_holes(tmp_path: Path) -> None:
+    product, kind = "S2B_MSIL2A_20240601_N0510_T32TNS", UINT16
+    nir = raster(tmp_path, f"{product}_B08", numpy.full((4, 4), 5000), kind=kind)
+    swir = raster(tmp_path, f"{product}_B12", [[3000, 0], [3000, 3000]], cell=20, kind=kind)
+    bench = Bench(tmp_path, nir, swir)
+    found = bench.run(
+        "raster_index", layer=f"{product}_B08", index="NBR", others=[f"{product}_B12"]
+    )
+    cells = read(bench, found)
+    assert cells.shape == (4, 4)
+    assert cells.count() == 12
+    assert cells.min() == cells.max() == pytest.approx((0.4 - 0.2) / 0.6)

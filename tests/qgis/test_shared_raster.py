@@ -64,6 +64,10 @@ def test_packed_netcdf_is_unpacked(tmp_path: Path) -> None:
     assert found["count"] == len(wanted)
     assert found["mean"] == pytest.approx(wanted.mean(), rel=1e-6)
     assert -5 < found["min"] < found["max"] < 40
+    bench_of_it = Bench(tmp_path, QgsRasterLayer(source, "sst"))
+    same = bench_of_it.run("raster_calculate", layers=["sst"], expression="A * 1").numbers
+    assert same["count"] == len(wanted)
+    assert same["mean"] == pytest.approx(wanted.mean(), rel=1e-5)
 
 
 def test_the_warmest_month_of_a_cube_is_july(tmp_path: Path) -> None:

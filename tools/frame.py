@@ -79,7 +79,7 @@ def _export(source: VectorSource, path: Path, context: Context) -> None:
         source.fields,
         source.wkb,
         source.crs,
-        context.call(context.project.transformContext),
+        context.call(lambda: context.project.transformContext()),
         options,
     )
     for feature in source.rows(context.cancelled, geometry=True):

@@ -153,7 +153,7 @@ def _writer(
     wkb = source.wkb
     if driver in _PLAIN:
         wkb = type(wkb).NoGeometry
-    transforms = context.call(context.project.transformContext)
+    transforms = context.call(lambda: context.project.transformContext())
     writer = QgsVectorFileWriter.create(str(path), layout, wkb, system, transforms, options)
     if writer.hasError():
         raise LastingError(f"{path.name} could not be made: {writer.errorMessage()}.")

@@ -38,14 +38,15 @@ class Boundary:
     """Where a call may read and write.
 
     Read: the temporary folder, the output folder, the project's own and those that the user
-    allowed. Written: the output folder alone, None where there is none. Links are followed
-    before a path is judged.
+    allowed. Written: the output folder alone, None where there is none; `own` are the files that
+    this chat wrote there. Links are followed before a path is judged.
     """
 
     temporary: Path
     output: Path | None = None
     project: Path | None = None
     allowed: tuple[Path, ...] = ()
+    own: frozenset[str] = frozenset()
 
     def readable(self, source: str, name: str = "The file") -> Path:
         """Return the file of a source that may be read. Raises MendableError with the fix."""
@@ -61,12 +62,14 @@ class Boundary:
             )
         return found
 
-    def free(self, text: str) -> Path:
+    def free(self, text: str, adding: bool = False) -> Path:
         """Return a path in the output folder that no file has yet; its folder is made.
 
-        Raises MendableError.
+        With `adding` it may be a file that this chat wrote. Raises MendableError.
         """
         path = self.inside(text)
+        if adding and str(path) in self.own:
+            return path
         free, number = path, 2
         while free.exists():
             free, number = path.with_name(f"{path.stem}_{number}{path.suffix}"), number + 1

@@ -96,6 +96,7 @@ class Context:
             self.output_folder,
             Path(home) if home else None,
             self.allowed_folders,
+            self.store.files(),
         )
 
     def layer(self, text: str) -> LayerSource:

@@ -33,6 +33,7 @@ _WRITERS = {"vectorDestination": QgsVectorFileWriter, "sink": QgsVectorFileWrite
 _WEIGHTS = {"WEIGHT", "WEIGHT_FIELD"}
 _COLUMN, _EXPORTED = "GEOMETRY", "geom"
 """The parameter for the geometry column, and what it is in the file that a layer is exported to."""
+_ACTION = "ACTION_ON_EXISTING_FILE"
 _MOST_COPIED = 200_000
 
 
@@ -79,8 +80,13 @@ def completed(
     copies: dict[str, QgsVectorLayer],
     context: Context,
 ) -> dict[str, Any]:
-    """Return the parameters with the name of the geometry column, where a program of GDAL asks
-    for it: its default fits only some formats."""
+    """Return the parameters with what must fit the data or the disk.
+
+    A layer is added to a file only where there is one. A program of GDAL that asks for the
+    geometry column is told its name: the default fits only some formats.
+    """
+    if parameters.get(_ACTION) and not Path(str(parameters.get("OUTPUT"))).exists():
+        parameters = {**parameters, _ACTION: 0}
     definition = algorithm.parameterDefinition(_COLUMN)
     if definition is None or algorithm.provider().id() != "gdal":
         return parameters

@@ -24,8 +24,8 @@ from .context import Context
 from .source import opened
 
 _UNSAFE = re.compile(r'[\\/:*?"<>|\x00-\x1f]+')
-_NEW_FILE, _NEW_LAYER = 0, 1
-"""Choices of the algorithm that writes features; with the second a file's other layers stay."""
+_NEW_LAYER = 1
+"""The choice of the algorithm that writes features with which a file's other layers stay."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ def _keep_vector(
         "INPUT": context.call(layer.id),
         "OUTPUT": str(target),
         "LAYER_NAME": table,
-        "ACTION_ON_EXISTING_FILE": _NEW_LAYER if target.exists() else _NEW_FILE,
+        "ACTION_ON_EXISTING_FILE": _NEW_LAYER,
         # The results of a GeoPackage carry its feature ids as a field, and not always each once.
         "LAYER_OPTIONS": "FID=kept_fid" if "fid" in fields else "",
     }

@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from qgis.core import QgsLayerTreeGroup, QgsMapLayer, QgsProject, QgsRasterLayer, QgsVectorLayer
@@ -55,6 +56,7 @@ class ResultStore:
         self._shorts: dict[str, str] = {}
         self._numbers: dict[str, tuple[float, str]] = {}
         self._told: list[float] = []
+        self._files: set[str] = set()
         self._subsets: dict[str, Subset] = {}
         self._parents: dict[str, str] = {}
         self._asked = 0
@@ -78,12 +80,17 @@ class ResultStore:
 
         Numbers that only repeat an argument of the call are the model's own.
         """
+        self._files.update(str(Path(one).resolve()) for one in result.files)
         for key, number in result.numbers.items():
             self._numbers[f"{result.id}.{key}"] = (number, result.units.get(key, ""))
         if result.id not in (ANSWER, REJECTION):
             own = set(_NUMBER.findall(json.dumps(arguments, ensure_ascii=False, default=str)))
             told = (text for text in _NUMBER.findall(result.text) if text not in own)
             self._told.extend(float(text) for text in told)
+
+    def files(self) -> frozenset[str]:
+        """Return the files that the calls of this chat wrote."""
+        return frozenset(self._files)
 
     def number(self, reference: str) -> tuple[float, str] | None:
         """Return the number and unit that "r2.count", or "r2" alone, means; None for no such."""

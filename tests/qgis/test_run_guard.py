@@ -310,3 +310,20 @@ def test_unsaved_edits_count_in_programs_too_b37(tmp_path: Path) -> None:
     assert saved.isEditable()
     assert saved.isModified()
     saved.rollBack()
+
+
+def test_a_second_layer_is_added_to_a_file_of_the_same_chat_b41(tmp_path: Path) -> None:
+    output = tmp_path / "out"
+    output.mkdir()
+    (output / "theirs.gpkg").write_text("of the user")
+    bench = Bench(tmp_path / "t", roads(), output=output)
+    save = {"INPUT": "roads", "OUTPUT": "o.gpkg", "ACTION_ON_EXISTING_FILE": 1}
+    for name in ("first", "second"):
+        algorithm(bench, "native:savefeatures", **{**save, "LAYER_NAME": name})
+    for name in ("first", "second"):
+        assert QgsVectorLayer(f"{output / 'o.gpkg'}|layername={name}").featureCount() == 3
+    fresh = algorithm(bench, "native:savefeatures", INPUT="roads", OUTPUT="o.gpkg")
+    assert fresh.files == (str(output / "o_2.gpkg"),)
+    theirs = algorithm(bench, "native:savefeatures", **{**save, "OUTPUT": "theirs.gpkg"})
+    assert theirs.files == (str(output / "theirs_2.gpkg"),)
+    assert (output / "theirs.gpkg").read_text() == "of the user"

@@ -30,6 +30,8 @@ _THING = 0.4
 """What a word counts that names a thing of the world, not what is done with it."""
 _WIDEST = 3
 _LONG = 4
+_LONGEST, _MOST_WORDS = 2_000, 40
+"""What is read of a phrase, in characters and in words."""
 _ALIKE = 0.75
 """How much a misspelt word must look like a known one, as difflib measures it."""
 
@@ -138,7 +140,8 @@ class Index:
         return nearest
 
     def _stems(self, text: str) -> list[str]:
-        return [one for one in marks(text, self._common) if not one.startswith(HEAD)]
+        found = marks(text[:_LONGEST], self._common)
+        return [one for one in found if not one.startswith(HEAD)][:_MOST_WORDS]
 
     def _said(self, text: str) -> dict[str, float]:
         """Return the known words of a text and what each counts.

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 import threading
+import time
 
 import pytest
 
@@ -129,3 +130,10 @@ def test_an_index_is_asked_from_other_threads(index: Index) -> None:
     for one in threads:
         one.join()
     assert found == [["a:buffer"]] * 8
+
+
+def test_an_endless_phrase_takes_no_time(index: Index) -> None:
+    begun = time.perf_counter()
+    found = ids(index, "buffer " + " ".join(f"wrong{chr(97 + n % 26)}{n}x" for n in range(20_000)))
+    assert found[0] == "a:buffer"
+    assert time.perf_counter() - begun < 2

@@ -16,17 +16,21 @@ from qgis.core import (
     QgsRectangle,
 )
 from qgis.gui import QgsBrowserDockWidget, QgsGui
-from qgis.PyQt.QtCore import QObject, Qt, QTimer
+from qgis.PyQt.QtCore import QObject, Qt, QTimer, pyqtSignal
 
 from ..tools.base import ToolCancelled, ToolError
 from ..tools.keeping import Kept
 from ..ui.chat_dock import ChatDock
+from ..ui.fetch_view import FetchView, Offer
 from ..ui.keep_dialog import ask_target
 from ..ui.model_view import ModelCondition, ModelView
 from . import demo
 from .agent.event import Event, RunFinished, Status
+from .link import process_link
+from .llm.base import ModelError
 from .llm.gate import with_host
 from .log import TAB
+from .model_desk import ModelDesk
 from .runner import RunTask, finish, start
 from .scout import scout
 from .session import Session
@@ -38,8 +42,12 @@ _SETTLE_MS = 300
 class Desk(QObject):
     """The wiring of the chat: the dock asks, the session answers, QGIS shows. Main thread only."""
 
+    model_shown = pyqtSignal(object)
+
     def __init__(self, iface: Any, dock: ChatDock, settings: Settings) -> None:
         super().__init__()
+        self._view = ModelView()
+        self._offers: tuple[Offer, ...] = ()
         self._iface = iface
         self._dock = dock
         self._project = QgsProject.instance()
@@ -111,6 +119,17 @@ class Desk(QObject):
             finish(self._tasks.pop(), 5.0)
         self.session.close()
 
+    def join_models(self, models: ModelDesk) -> None:
+        """Let the dock bring models, and show how far one is."""
+        dock = self._dock
+        self._offers = models.view.offers
+        models.changed.connect(self._show_fetch)
+        models.brought.connect(self.look_for_model)
+        dock.download_requested.connect(lambda: models.download())
+        dock.download_cancelled.connect(models.cancel)
+        dock.unload_requested.connect(self._unload)
+        self.model_shown.connect(lambda view: models.set_pull(view.can_pull))
+
     def _connect(self) -> None:
         dock, session = self._dock, self.session
         session.told.connect(self._show)
@@ -163,8 +182,41 @@ class Desk(QObject):
 
     def _show_model(self, view: ModelView) -> None:
         self.models = view.models
+        new = [offer.words for offer in self._offers if not offer.present]
+        if view.condition is ModelCondition.NONE and new:
+            view = replace(view, download=new[0])
+        self._view = view
+        self.model_shown.emit(view)
         if not self.session.busy:
             self._dock.set_model(view)
+
+    def _show_fetch(self, fetch: FetchView) -> None:
+        """Show in the dock how far a download is, or why it failed."""
+        self._offers = fetch.offers
+        percent = max(0.0, fetch.percent) if fetch.busy else -1.0
+        text = fetch.line if fetch.busy else fetch.error
+        self._view = replace(self._view, progress=percent, progress_text=text)
+        if self._view.condition is ModelCondition.NONE and not self.session.busy:
+            self._dock.set_model(self._view)
+
+    def _unload(self) -> None:
+        """Take the model from memory in the background."""
+        settings = self._settings
+
+        def work(emit: Callable[[Any], None], _cancelled: Callable[[], bool]) -> None:
+            try:
+                process_link().unload(settings)
+                emit("")
+            except ModelError as error:
+                emit(error.message)
+
+        self._background(self.tr("Geo-OLM: unloading the model"), work, self._unloaded)
+
+    def _unloaded(self, error: str) -> None:
+        text = error or self.tr("The model is unloaded. The next question loads it again.")
+        level = Qgis.MessageLevel.Warning if error else Qgis.MessageLevel.Info
+        self.tell(text, level)
+        self.look_for_model()
 
     def _layers_changed(self, _layers: list[QgsMapLayer]) -> None:
         self._settled.start()

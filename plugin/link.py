@@ -72,6 +72,16 @@ class ModelLink:
             model_exchange(settings, known),
         )
 
+    def unload(self, settings: Settings) -> None:
+        """Free the memory of the model, where its server can; worker thread. Raises ModelError."""
+        from .llm.embedded import EmbeddedModel
+        from .llm.ollama import OllamaModel
+
+        model = self.model(settings)
+        if isinstance(model, (OllamaModel, EmbeddedModel)):
+            model.unload()
+        model.close()
+
     def stop(self) -> None:
         """End the embedded servers."""
         self._keeper.stop()

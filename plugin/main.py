@@ -55,6 +55,8 @@ class GeoOlmPlugin:
         self._options: Any = None
         self._folder: PackageFolder | None = None
         self._packages: Any = None
+        self._models: Any = None
+        self._to_fetch = False
         self._sent: Any = None
         self._checks: set[RunTask] = set()
         self._log: Any = None
@@ -75,6 +77,7 @@ class GeoOlmPlugin:
         from ..ui.chat_dock import ChatDock
         from ..ui.options_page import OptionsFactory
         from .desk import Desk
+        from .model_desk import ModelDesk
         from .package_desk import PackageDesk
 
         self.initProcessing()
@@ -84,7 +87,10 @@ class GeoOlmPlugin:
         self._iface.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, self._dock)
         if not was_placed(self._dock.objectName()):
             QTimer.singleShot(_SHOWN_MS, self._widen)
+        self._models = ModelDesk(SettingsStore().load)
         self._desk = Desk(self._iface, self._dock, settings)
+        self._desk.join_models(self._models)
+        self._dock.pull_requested.connect(self._show_fetch)
         self._dock.options_requested.connect(self.show_options)
         self._dock.model_file_requested.connect(self.show_options)
         self._dock.sent_page_requested.connect(lambda: self.show_sent(self._iface.mainWindow()))
@@ -115,6 +121,9 @@ class GeoOlmPlugin:
         if self._sent is not None:
             self._sent.close()
             self._sent = None
+        if self._models is not None:
+            self._models.close()
+            self._models = None
         if self._desk is not None:
             self._desk.close()
             self._desk.deleteLater()
@@ -174,6 +183,11 @@ class GeoOlmPlugin:
         """Open QGIS's options at the plugin's page."""
         self._iface.showOptionsDialog(self._iface.mainWindow(), "GeoOlmOptionsPage")
 
+    def _show_fetch(self) -> None:
+        """Open the options where a model is brought."""
+        self._to_fetch = True
+        self.show_options()
+
     def show_sent(self, parent: Any) -> None:
         """Open the page "What was sent"; QGIS stays usable."""
         from .sent_desk import sent_page
@@ -207,6 +221,10 @@ class GeoOlmPlugin:
         from .sent_desk import summary
 
         page.set_models(self._desk.models)
+        self._models.attach(page.fetch)
+        if self._to_fetch:
+            self._to_fetch = False
+            QTimer.singleShot(0, page.show_fetch)
         self._packages.attach(page.packages)
         page.privacy.note.setText(summary())
         page.privacy.sent_requested.connect(lambda: self.show_sent(page.window()))

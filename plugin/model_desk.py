@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -51,23 +52,25 @@ class ModelDesk(QObject):
         self._panels: list[FetchPanel] = []
         self._task: RunTask | None = None
         self._speed = Speed()
-        self._ollama = ""
         self.view = FetchView(self._offers())
 
     def attach(self, panel: FetchPanel) -> None:
         """Show the models on a page and do what it asks."""
         self._panels.append(panel)
-        panel.destroyed.connect(lambda *_: self._panels.remove(panel))
+        panel.destroyed.connect(lambda *_: self._forget(panel))
         panel.download_requested.connect(self.download)
         panel.pull_requested.connect(self.pull)
         panel.cancel_requested.connect(self.cancel)
         self.view = replace(self.view, offers=self._offers())
         panel.show_view(self.view)
 
-    def set_ollama(self, address: str) -> None:
-        """Take the address of the Ollama that answers, "" while none does."""
-        self._ollama = address
-        self._show(replace(self.view, can_pull=bool(address)))
+    def _forget(self, panel: FetchPanel) -> None:
+        self._panels = [one for one in self._panels if one is not panel]
+
+    def set_pull(self, can_pull: bool) -> None:
+        """Take whether the model's server is an Ollama, which can pull."""
+        if can_pull != self.view.can_pull:
+            self._show(replace(self.view, can_pull=can_pull))
 
     def download(self, name: str = "", sources: str | None = None) -> None:
         """Download a model of the manifest, "" the first, and the server where there is none."""
@@ -87,10 +90,11 @@ class ModelDesk(QObject):
         self._begin(model.name, work)
 
     def pull(self, name: str) -> None:
-        """Have the Ollama that answers pull a model."""
+        """Have Ollama pull a model, at the address set, in OLLAMA_HOST, or its default."""
         if self._task is not None or not name:
             return
-        settings, address = self._load(), self._ollama
+        settings = self._load()
+        address = settings.address or os.environ.get("OLLAMA_HOST", "")
 
         def work(tell: Tell, cancelled: Cancelled) -> str:
             watch = Watch(settings.connect_s, settings.first_token_s, settings.first_token_s)
@@ -120,7 +124,7 @@ class ModelDesk(QObject):
         task.told.connect(self._hear)
         task.ended.connect(self._end)
         self._task = task
-        self._show(FetchView(self._offers(), True, name, can_pull=bool(self._ollama)))
+        self._show(FetchView(self._offers(), True, name, can_pull=self.view.can_pull))
         start(task)
 
     def _hear(self, told: Any) -> None:

@@ -32,6 +32,7 @@ def scout(settings: Settings, cancelled: Callable[[], bool]) -> ModelView:
         return ModelView(
             ModelCondition.WAITING,
             name=settings.model,
+            server=error.host,
             error=error.message,
             local=False,
             consent=error.host,
@@ -43,12 +44,14 @@ def scout(settings: Settings, cancelled: Callable[[], bool]) -> ModelView:
             actions=(Action.LOOK_AGAIN, Action.OPTIONS),
         )
     except ModelError as error:
+        pulls = isinstance(error, ModelMissing) and error.can_pull
         return ModelView(
             ModelCondition.UNREACHABLE,
             name=settings.model,
             models=error.names if isinstance(error, ModelMissing) else (),
             error=error.message,
-            actions=(Action.LOOK_AGAIN, Action.OPTIONS),
+            actions=(Action.PULL if pulls else Action.LOOK_AGAIN, Action.OPTIONS),
+            can_pull=pulls,
         )
     return view_of(card)
 
@@ -56,13 +59,20 @@ def scout(settings: Settings, cancelled: Callable[[], bool]) -> ModelView:
 def view_of(card: ModelCard) -> ModelView:
     """Return what the dock shows of a model that is ready."""
     server = _SERVERS.get(card.server, card.server.value)
+    detail = [f"{server}, {card.address}, {card.context} tokens of context"]
+    if card.size:
+        detail.append(f"{card.size / 1e9:.1f} GB")
+    if card.residence:
+        detail.append(f"loaded {card.residence}")
     return ModelView(
         ModelCondition.READY,
         name=card.name,
         server=server,
-        detail=f"{server}, {card.address}, {card.context} tokens of context",
+        detail=", ".join(detail),
         models=card.models,
         local=card.local,
+        can_pull=card.server is Server.OLLAMA,
+        can_unload=bool(card.residence),
     )
 
 

@@ -28,6 +28,7 @@ from .link import process_link
 from .llm.base import ModelError, RunCancelled, Speaker
 from .number import in_locale
 from .place import RESOURCES, temporary_folder
+from .pricing import Pricer
 from .record import Recorder
 from .runner import MainThread, RunTask, finish, on_main_thread, start, wait
 from .settings import Settings
@@ -183,8 +184,9 @@ class Session(QObject):
             with self._lock:
                 speaker = self._connected(cancelled)
                 agent = make_agent(self._toolbox, speaker, self._settings)
+                pricer = Pricer(self._settings)
                 for event in agent.run(self._chat, question, cancelled, emit):
-                    emit(event)
+                    emit(pricer.priced(event, speaker.card()))
         except (ModelError, RunCancelled) as error:
             emit(ending(error))
         finally:
@@ -263,8 +265,9 @@ def answer_question(
         except (ModelError, RunCancelled) as error:
             emit(ending(error))
             return
+        pricer = Pricer(settings)
         for event in make_agent(toolbox, speaker, settings).run(Chat(), question, stopped, emit):
-            emit(event)
+            emit(pricer.priced(event, speaker.card()))
 
     try:
         if on_main_thread():

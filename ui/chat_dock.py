@@ -65,6 +65,9 @@ class ChatDock(QgsDockWidget):
     model_chosen = pyqtSignal(str)
     retry_requested = pyqtSignal()
     download_requested = pyqtSignal()
+    download_cancelled = pyqtSignal()
+    pull_requested = pyqtSignal()
+    unload_requested = pyqtSignal()
     model_file_requested = pyqtSignal()
     demo_requested = pyqtSignal()
     add_layer_requested = pyqtSignal()
@@ -277,6 +280,9 @@ class ChatDock(QgsDockWidget):
             Action.LOOK_AGAIN: self.retry_requested,
             Action.OPTIONS: self.options_requested,
             Action.DOWNLOAD: self.download_requested,
+            Action.CANCEL_DOWNLOAD: self.download_cancelled,
+            Action.PULL: self.pull_requested,
+            Action.UNLOAD: self.unload_requested,
             Action.MODEL_FILE: self.model_file_requested,
             Action.NEW_CHAT: self.new_chat_requested,
             Action.ADD_LAYER: self.add_layer_requested,
@@ -291,6 +297,7 @@ class ChatDock(QgsDockWidget):
             signals[action].emit()
 
     def _start(self, event: RunStarted) -> None:
+        self.header.gauge.begin_turn()
         self.add_user_turn(event.question)
         self.transcript.handle(event)
         self.set_running(True)
@@ -370,6 +377,7 @@ class ChatDock(QgsDockWidget):
             Action.LOOK_AGAIN: self.tr("Try again"),
             Action.OPTIONS: self.tr("Choose a model…"),
             Action.DOWNLOAD: self.tr("Download"),
+            Action.PULL: self.tr("Pull it…"),
             Action.MODEL_FILE: self.tr("Choose…"),
             Action.NEW_CHAT: self.tr("Start a new chat"),
             Action.ADD_LAYER: self.tr("Add a layer…"),

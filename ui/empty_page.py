@@ -124,8 +124,18 @@ class ChoiceCard(Card):
         self.bar.setObjectName("GeoOlmDownloadBar")
         self.bar.setVisible(False)
         self._column.addWidget(self.bar)
+        self.line = Label(faint=True, scale=0.92, wrap=True)
+        self.line.setObjectName("GeoOlmDownloadLine")
+        self.line.setVisible(False)
+        self._column.addWidget(self.line)
+        self.cancel = QPushButton(self.tr("Cancel"))
+        self.cancel.setObjectName(f"GeoOlmAction_{Action.CANCEL_DOWNLOAD.value}")
+        self.cancel.setAccessibleName(f"{self.tr('Cancel')} {title}")
+        self.cancel.setAutoDefault(False)
+        self.cancel.setVisible(False)
         self._row.addLayout(self._column, 1)
         self._row.addWidget(self.button)
+        self._row.addWidget(self.cancel)
 
     def restyle(self) -> None:
         """Set margins, and the icon in the palette's colour."""
@@ -138,11 +148,15 @@ class ChoiceCard(Card):
         self._row.setSpacing(round(unit * 0.8))
         self._column.setSpacing(round(unit * 0.15))
 
-    def show_progress(self, percent: float) -> None:
-        """Show the share of a download; -1 is none."""
-        self.bar.setVisible(percent >= 0)
+    def show_progress(self, percent: float, text: str = "") -> None:
+        """Show the share of a download, -1 is none, and its line, or why the last one failed."""
+        runs = percent >= 0
+        self.bar.setVisible(runs)
         self.bar.setValue(max(0, min(100, int(percent))))
-        self.button.setEnabled(percent < 0)
+        self.line.setText(text)
+        self.line.setVisible(bool(text))
+        self.button.setEnabled(not runs)
+        self.cancel.setVisible(runs)
 
 
 class EmptyPage(QScrollArea):
@@ -172,7 +186,7 @@ class EmptyPage(QScrollArea):
         self._model = model
         self._rebuild()
         for card in self.findChildren(ChoiceCard, f"GeoOlmChoice_{Action.DOWNLOAD.value}"):
-            card.show_progress(model.progress)
+            card.show_progress(model.progress, model.progress_text)
 
     def _rebuild(self) -> None:
         missing = self._model.condition is ModelCondition.NONE
@@ -285,6 +299,7 @@ class _Page(Panel):
         for icon, title, words, action, verb in ways:
             card = ChoiceCard(icon, title, words, action, verb)
             card.button.clicked.connect(self._choose(action))
+            card.cancel.clicked.connect(self._choose(Action.CANCEL_DOWNLOAD))
             self._lines.addWidget(card)
         row = QHBoxLayout()
         again = LinkButton(f"GeoOlmAction_{Action.LOOK_AGAIN.value}", self.tr("Look again"))

@@ -13,6 +13,7 @@ from .model_view import Action, ModelCondition, ModelView
 from .number import SPACE, number, plain_button, plain_tip, tr
 from .outlet import Outlet
 from .palette import Tone, em, face, line, mix, muted, tone_colour
+from .spent import Spent
 from .state_shape import Shape, StateMark
 
 SHAPES = {
@@ -89,7 +90,12 @@ class ModelChip(QAbstractButton):
         if self._view.models:
             menu.addSeparator()
         emit = self._outlet.action_chosen.emit
+        own = (
+            (self._view.can_pull, "downloading_svg", tr("Pull a model…"), Action.PULL),
+            (self._view.can_unload, "mActionStop", tr("Unload"), Action.UNLOAD),
+        )
         for icon, text, key in (
+            *(entry[1:] for entry in own if entry[0]),
             ("mActionRefresh", tr("Look again"), Action.LOOK_AGAIN),
             ("mIconConnect", tr("What was sent…"), Action.SENT),
             ("mActionOptions", tr("Options…"), Action.OPTIONS),
@@ -181,6 +187,7 @@ class ContextGauge(QWidget):
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.percent, self.worded = 0, True
+        self._turn, self._chat = Spent(), Spent()
         self.setVisible(False)
 
     def set_worded(self, worded: bool) -> None:
@@ -195,12 +202,11 @@ class ContextGauge(QWidget):
         if event.context <= 0:
             return
         self.percent = min(100, round(100 * used / event.context))
+        self._turn, self._chat = self._turn.plus(event), self._chat.plus(event)
         lines = (
             tr("{0} of {1} tokens of the context used").format(number(used), number(event.context)),
-            tr("{0} read, {1} of them from the cache").format(
-                number(event.usage.prompt), number(event.usage.cached)
-            ),
-            tr("{0} written").format(number(event.usage.generated)),
+            *self._turn.lines(tr("This turn")),
+            *self._chat.lines(tr("This chat")),
         )
         self.setToolTip(plain_tip("\n".join(lines)))
         self.setAccessibleName(lines[0])
@@ -211,7 +217,12 @@ class ContextGauge(QWidget):
     def reset(self) -> None:
         """Forget the chat's tokens."""
         self.percent = 0
+        self._turn, self._chat = Spent(), Spent()
         self.setVisible(False)
+
+    def begin_turn(self) -> None:
+        """Count the tokens of the next turn from nothing."""
+        self._turn = Spent()
 
     @property
     def tone(self) -> Tone:

@@ -26,6 +26,9 @@ class Action(Enum):
     LOOK_AGAIN = "look_again"
     OPTIONS = "options"
     DOWNLOAD = "download"
+    CANCEL_DOWNLOAD = "cancel_download"
+    PULL = "pull"
+    UNLOAD = "unload"
     MODEL_FILE = "model_file"
     NEW_CHAT = "new_chat"
     ADD_LAYER = "add_layer"
@@ -43,8 +46,10 @@ class ModelView:
     the names to choose from. `error` is one sentence for the user, with `actions` as its next
     steps. `download` says what a download would fetch ("Qwen2.5-Coder 1.5B · 1.1 GB ·
     Apache-2.0"); without it the download is not offered. `progress` is the share of a running
-    download, 0 to 100, or -1. `local` is false when questions leave this machine. `consent` is the
-    host to which nothing is sent before the user allows it.
+    download, 0 to 100, or -1, and `progress_text` its line. `can_pull` tells that the server can
+    bring models, `can_unload` that the model can be taken from memory. `local`
+    is false when questions leave this machine. `consent` is the host to which nothing is sent
+    before the user allows it.
     """
 
     condition: ModelCondition = ModelCondition.NONE
@@ -57,5 +62,8 @@ class ModelView:
     actions: tuple[Action, ...] = ()
     download: str = ""
     progress: float = -1.0
+    progress_text: str = ""
+    can_pull: bool = False
+    can_unload: bool = False
     local: bool = True
     consent: str = ""

@@ -32,6 +32,9 @@ from qgis.PyQt.QtWidgets import (
 )
 
 from ..plugin.settings import Settings
+from .check_box import CheckBox
+from .cost_panel import CostPanel
+from .fetch_panel import FetchPanel
 from .folder_list import FolderList
 from .icon import mark
 from .outlet import Outlet
@@ -97,7 +100,7 @@ class OptionsPage(QgsOptionsPageWidget):
         self._outlet = Outlet(self)
         self._page = QWidget()
         self._groups = QVBoxLayout(self._page)
-        scroll = QScrollArea()
+        self._scroll = scroll = QScrollArea()
         scroll.setObjectName("GeoOlmOptionsScroll")
         scroll.setWidgetResizable(True)
         scroll.setFrameShape(QFrame.Shape.NoFrame)
@@ -106,9 +109,11 @@ class OptionsPage(QgsOptionsPageWidget):
         outer.setContentsMargins(0, 0, 0, 0)
         outer.addWidget(scroll)
         self._build_model()
+        self._build_fetch()
         self._build_privacy()
         self._build_question()
         self._build_wait()
+        self._build_cost()
         self._build_files()
         self._groups.addStretch(1)
         self.show_settings(settings)
@@ -128,6 +133,10 @@ class OptionsPage(QgsOptionsPageWidget):
         for name, box in self._numbers.items():
             box.setValue(getattr(settings, name))
         self.keep_alive.setText(settings.keep_alive)
+        self.think.setChecked(settings.think)
+        self.graphics.setChecked(settings.graphics)
+        self.fetch.sources.setPlainText(settings.download_sources)
+        self.cost.show_settings(settings)
         self._choose(self.tool_mode, settings.tool_mode)
         self._choose(self.exposure, settings.exposure)
         self.folder.setFilePath(settings.output_folder)
@@ -149,6 +158,9 @@ class OptionsPage(QgsOptionsPageWidget):
             server_program=self.program.filePath().strip(),
             auth_config=self.key.configId(),
             keep_alive=self.keep_alive.text().strip() or Settings.keep_alive,
+            think=self.think.isChecked(),
+            graphics=self.graphics.isChecked(),
+            download_sources=self.fetch.sources.toPlainText().strip(),
             tool_mode=self.tool_mode.currentData(),
             exposure=self.exposure.currentData(),
             output_folder=self.folder.filePath().strip(),
@@ -158,6 +170,7 @@ class OptionsPage(QgsOptionsPageWidget):
             package_index=self.packages.source.text().strip(),
             debug=self.debug.isChecked(),
             **numbers,
+            **self.cost.values(),
         )
 
     def set_models(self, names: tuple[str, ...]) -> None:
@@ -174,6 +187,11 @@ class OptionsPage(QgsOptionsPageWidget):
             self.check.setFocus()
         shape = Shape.DONE if ok else Shape.FAILED
         self.check_line.show_state(Shape.WAITING if host else shape, text, host)
+
+    def show_fetch(self) -> None:
+        """Scroll to where models are brought, and let a name be typed."""
+        self._scroll.ensureWidgetVisible(self.fetch)
+        self.fetch.name.setFocus()
 
     def apply(self) -> None:
         """Tell the new settings; called by QGIS on OK."""
@@ -235,6 +253,14 @@ class OptionsPage(QgsOptionsPageWidget):
         row.addStretch(0)
         form.addRow("", row)
 
+    def _build_fetch(self) -> None:
+        self.fetch = FetchPanel(self._outlet)
+        self._group("Fetch", self.tr("Bring a model")).addRow(self.fetch)
+
+    def _build_cost(self) -> None:
+        self.cost = CostPanel()
+        self._group("Cost", self.tr("Cost")).addRow(self.cost)
+
     def _build_privacy(self) -> None:
         self.privacy = PrivacyPanel()
         self._group("Privacy", self.tr("Privacy")).addRow(self.privacy)
@@ -270,6 +296,8 @@ class OptionsPage(QgsOptionsPageWidget):
         self.exposure.addItem(self.tr("Only the tools of the stage"), "filter")
         self.exposure.addItem(self.tr("All tools, with the stage's examples"), "hint")
         self._row(form, "Exposure", self.tr("Tools offered"), self.exposure)
+        self.think = CheckBox("GeoOlmOptionsThink", self.tr("Let a model think first that can"))
+        form.addRow("", self.think)
 
     def _build_wait(self) -> None:
         form = self._group("Waits", self.tr("Server and time limits"))
@@ -278,6 +306,9 @@ class OptionsPage(QgsOptionsPageWidget):
         self.program.lineEdit().setPlaceholderText(self.tr("Found by the plugin"))
         self._row(form, "Program", self.tr("llama.cpp server"), self.program)
         self._whole(form, "threads", self.tr("Threads"), 0, 1024, "", self.tr("Automatic"))
+        text = self.tr("Use a graphics card where there is one")
+        self.graphics = CheckBox("GeoOlmOptionsGraphics", text)
+        form.addRow("", self.graphics)
         self.keep_alive = QLineEdit()
         tip = self.tr("How long Ollama keeps the model loaded, such as 5m or 1h.")
         self._row(form, "KeepAlive", self.tr("Keep loaded for"), self.keep_alive, tip=tip)

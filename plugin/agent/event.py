@@ -111,11 +111,16 @@ class Notice:
 
 @dataclass(frozen=True)
 class TokensUsed:
-    """Tokens of one model call, and the context in force."""
+    """Tokens of one model call, and the context in force.
+
+    `cost` are its dollars where they are known, `basis` what they rest on.
+    """
 
     usage: Usage
     context: int
     seconds: float
+    cost: float | None = None
+    basis: str = ""
 
 
 @dataclass(frozen=True)

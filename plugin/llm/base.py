@@ -252,11 +252,17 @@ class ServerDown(ModelError):
 
 
 class ModelMissing(ModelError):
-    """The server does not have the model; the message lists those that it has, `names` all."""
+    """The server does not have the model; the message lists those that it has, `names` all.
 
-    def __init__(self, message: str, detail: str = "", names: tuple[str, ...] = ()) -> None:
+    `can_pull` tells that the server can bring a model by itself.
+    """
+
+    def __init__(
+        self, message: str, detail: str = "", names: tuple[str, ...] = (), can_pull: bool = False
+    ) -> None:
         super().__init__(message, detail)
         self.names = names
+        self.can_pull = can_pull
 
 
 class FeatureRefused(ModelError):

@@ -64,7 +64,9 @@ def duration(text: str) -> float | str:
 
 def missing(place: Place, names: list[str], wanted: str) -> ModelError:
     """Return the error for a model that Ollama does not have."""
-    return model_missing(place, names, f"Or run: ollama pull {wanted or 'NAME'}")
+    found = model_missing(place, names, f"Or run: ollama pull {wanted or 'NAME'}")
+    found.can_pull = True
+    return found
 
 
 def error_of(error: Exception, place: Place, partial: str) -> Exception | None:

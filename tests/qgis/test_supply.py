@@ -279,8 +279,8 @@ def test_a_desk_pulls_through_ollama_and_tells_a_fault(
     with FakeOllama() as server:
         server.library = {"tiny:1b": 1_000_000}
         server.pull_pause = 0.05
-        desk = make_desk(Settings())
-        desk.set_ollama(server.address)
+        desk = make_desk(Settings(address=server.address))
+        desk.set_pull(True)
         desk.pull("tiny:1b")
         settle(lambda: not desk.view.busy)
         assert desk.view.ended == "tiny:1b is in Ollama."

@@ -32,6 +32,8 @@ OTHER = Settings(
     context=16384,
     threads=3,
     keep_alive="1h",
+    think=True,
+    graphics=False,
     temperature=0.25,
     seed=11,
     max_steps=20,
@@ -48,6 +50,10 @@ OTHER = Settings(
     offline=True,
     allowed_hosts="api.example.org\n10.0.0.7:8080",
     package_index="/srv/wheels",
+    download_sources="/srv/kit\nhttp://models.example/gguf",
+    hourly_rate=2.5,
+    copies_memory_gb=48.0,
+    price_file="/srv/prices.json",
     debug=True,
 )
 

@@ -23,7 +23,7 @@ ALLOWED = {
 
 SEES_WIDGETS = {
     "plugin.main", "plugin.desk", "plugin.scout", "plugin.package_desk", "plugin.sent_desk",
-    "plugin.model_desk",
+    "plugin.model_desk", "plugin.doctor_desk",
 }  # fmt: skip
 """The modules that join widgets to the rest."""
 
@@ -38,6 +38,7 @@ UI_MAY_SEE = {
     "ui.icon": ("qgis.core",),
     "ui.chat_dock": ("qgis.gui",),
     "ui.options_page": ("qgis.gui",),
+    "ui.cost_panel": ("qgis.gui",),
 }
 """Where the theme's icons are found, and where a widget of QGIS is embedded."""
 

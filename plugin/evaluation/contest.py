@@ -13,10 +13,13 @@ from qgis.core import QgsProject
 from ..agent import prompt
 from ..agent.chat import Chat
 from ..agent.event import CallProgress, Event, Status
+from ..disclosure import Disclosure
 from ..link import process_link
-from ..llm.base import Cancelled, ModelError, RunCancelled, Speaker
+from ..llm.base import Cancelled, ModelError, RunCancelled
+from ..llm.holding import AskKnown, nothing_known
 from ..llm.speaker import ModelSpeaker
 from ..place import RESOURCES
+from ..pricing import Pricer
 from ..record import Recorder
 from ..runner import MainThread, RunTask, wait
 from ..session import ending, limits_of, make_agent, make_toolbox
@@ -42,9 +45,16 @@ class Source(Protocol):
     """Where a method's replies come from."""
 
     def speaker(
-        self, settings: Settings, emit: Callable[[Any], None], cancelled: Cancelled
-    ) -> Speaker:
-        """Return what to ask, on a worker thread. Raises ModelError."""
+        self,
+        settings: Settings,
+        emit: Callable[[Any], None],
+        cancelled: Cancelled,
+        known: AskKnown = nothing_known,
+    ) -> ModelSpeaker:
+        """Return what to ask, on a worker thread. Raises ModelError.
+
+        `known` gives the names and values that the ledger looks for in each request.
+        """
 
     def note(self, event: Event) -> None:
         """Hear an event of the run, on the worker thread, before anybody else does."""
@@ -54,10 +64,14 @@ class ModelSource:
     """The model that the settings and the machine lead to."""
 
     def speaker(
-        self, settings: Settings, emit: Callable[[Any], None], cancelled: Cancelled
-    ) -> Speaker:
+        self,
+        settings: Settings,
+        emit: Callable[[Any], None],
+        cancelled: Cancelled,
+        known: AskKnown = nothing_known,
+    ) -> ModelSpeaker:
         """Connect to it."""
-        return process_link().connect(settings, emit, cancelled)
+        return process_link().connect(settings, emit, cancelled, known)
 
     def note(self, event: Event) -> None:
         """Let it pass."""
@@ -70,8 +84,12 @@ class FaultSource:
         self._model = FaultModel(chain, team.load(FOLDER / "team.json"), rates, seed, key)
 
     def speaker(
-        self, settings: Settings, emit: Callable[[Any], None], cancelled: Cancelled
-    ) -> Speaker:
+        self,
+        settings: Settings,
+        emit: Callable[[Any], None],
+        cancelled: Cancelled,
+        known: AskKnown = nothing_known,
+    ) -> ModelSpeaker:
         """Let it be asked in the way that the method asks any model."""
         return ModelSpeaker(
             self._model, settings.tool_mode, settings.reply_tokens, 0.0, settings.seed
@@ -118,21 +136,24 @@ class Contender:
         settings = replace(settings, **self._way())
         recorder, main = Recorder(question), MainThread()
         toolbox = make_toolbox(project, settings, main)
+        pricer = Pricer(settings) if self.rates is None else None
+        disclosure = Disclosure(toolbox.layers)
 
         def note(event: Event) -> None:
+            disclosure.note(event)
             recorder.note(event)
             on_event(event)
 
         def work(emit: Callable[[Any], None], stopped: Cancelled) -> None:
             try:
-                speaker = source.speaker(settings, emit, stopped)
+                speaker = source.speaker(settings, emit, stopped, disclosure.known)
                 recorder.model(speaker.card())
             except RunCancelled as error:
                 emit(ending(error))
                 return
             for event in self._events(question, toolbox, speaker, settings, stopped, emit):
                 source.note(event)
-                emit(event)
+                emit(pricer.priced(event, speaker.card()) if pricer else event)
 
         task = RunTask("Geo-OLM", work)
         task.told.connect(lambda event: None if isinstance(event, CallProgress) else note(event))
@@ -170,7 +191,7 @@ class Contender:
         self,
         question: str,
         toolbox: Any,
-        speaker: Speaker,
+        speaker: ModelSpeaker,
         settings: Settings,
         stopped: Cancelled,
         emit: Callable[[Any], None],

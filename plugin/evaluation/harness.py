@@ -173,15 +173,16 @@ class Harness:
         """Score the calls, and gather what the run used; a task without a chain has no score."""
         total = numbers(record.get("seconds"), ("total",))["total"]
         joules, phases = meter.joules(), watch.phases.split(total)
-        chains = references(task)
+        chains, cost = references(task), watch.cost
         if not chains:
-            return Measured(energy=joules, phases=phases)
+            return Measured(cost=cost, energy=joules, phases=phases)
         calls = made_calls(watch.calls, layers, str(record.get("status")))
         return Measured(
             as_papers_define(calls, chains, self._same).value,
             self._released[method.name].score(calls, chains).value,
-            energy=joules,
-            phases=phases,
+            cost,
+            joules,
+            phases,
         )
 
     def _fresh_folder(self, task: Task, method: Method, repeat: int) -> Path:

@@ -30,7 +30,9 @@ class Method(Protocol):
     ends soon after `cancelled` turns true. It is called on the main thread.
     """
 
-    name: str
+    @property
+    def name(self) -> str:
+        """The name in the results."""
 
     def answer(
         self,
@@ -121,8 +123,8 @@ def _made(name: str, settings: Settings) -> Method:
         raise MethodError(f"The method {base} is not there yet: it waits for {AWAITED[base]}.")
     if base not in METHODS:
         raise MethodError(f"Unknown method: {name}. Known are {', '.join(METHODS)}.")
-    variants = EXPOSURES if base == GeoOlmMethod.name else ()
-    variants = RIVALS[base].variants if base in RIVALS else variants
+    ours: tuple[str, ...] = EXPOSURES if base == GeoOlmMethod.name else ()
+    variants = RIVALS[base].variants if base in RIVALS else ours
     if plus and variant not in variants:
         known = ", ".join(f"{base}+{one}" for one in variants)
         said = f"Known are {known}." if known else "It has none."

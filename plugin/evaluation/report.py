@@ -7,6 +7,7 @@ import os
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -164,16 +165,24 @@ def _method(one: Group) -> list[str]:
     row += [escape(one.one(key)) for key in ("size", "quantisation", "server")]
     row += [str(len(one.runs)), f"{one.right / len(one.runs):.0%}", f"{low:.0%} to {high:.0%}"]
     for key in _CORRECT:
-        row.append(_share(one.mean(lambda run, key=key: run.get(key))))
+        row.append(_share(one.mean(partial(_own, key))))
     row.append(_number(one.mean(read_and_written)))
     row.append(_number(one.mean(lambda run: run["tokens"]["evaluated"])))
     row.append(_number(one.mean(lambda run: len(run["calls"])), 1))
     row.append(_number(one.mean(lambda run: run["seconds"]["total"]), 1))
     for name in PHASES:
-        row.append(_number(one.mean(lambda run, name=name: (run.get("phases") or {}).get(name)), 1))
-    row.append(_number(one.mean(lambda run: run.get("cost")), 5))
-    row.append(_number(one.mean(lambda run: run.get("energy")), 1))
+        row.append(_number(one.mean(partial(_phase, name)), 1))
+    row.append(_number(one.mean(partial(_own, "cost")), 5))
+    row.append(_number(one.mean(partial(_own, "energy")), 1))
     return row
+
+
+def _own(key: str, run: Run) -> Any:
+    return run.get(key)
+
+
+def _phase(name: str, run: Run) -> Any:
+    return (run.get("phases") or {}).get(name)
 
 
 def _questions(found: Sequence[Group]) -> str:

@@ -33,8 +33,10 @@ def as_json(value: Any) -> Any:
 
 
 class Watch:
-    """Takes the events of one run. `calls` are its finished calls, `broken` is the error that
-    kept an event from being written, such as a full disk; it ends the run.
+    """Takes the events of one run.
+
+    `calls` are its finished calls, `cost` its dollars; `broken` is the error that kept an event
+    from being written, such as a full disk, and it ends the run.
 
     `note` may be called from any one thread at a time, `cancelled` from any thread. A cap of 0 is
     none.
@@ -58,6 +60,7 @@ class Watch:
         self.phases = Phases()
         self.calls: list[CallFinished] = []
         self.broken: OSError | None = None
+        self.cost: float | None = None
 
     def note(self, event: Event) -> None:
         """Write an event and count what it used."""
@@ -73,6 +76,8 @@ class Watch:
         self.phases.note(event, self.elapsed())
         if isinstance(event, TokensUsed):
             self._evaluated += event.usage.evaluated
+            if event.cost is not None:
+                self.cost = (self.cost or 0.0) + event.cost
             self._seconds["model"] += event.seconds
         elif isinstance(event, CallFinished):
             self._seconds["tools"] += event.seconds

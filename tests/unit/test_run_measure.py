@@ -12,6 +12,7 @@ from geo_olm.plugin.evaluation.energy import EnergyMeter
 from geo_olm.plugin.evaluation.interval import wilson
 from geo_olm.plugin.evaluation.model_name import quantisation, size
 from geo_olm.plugin.evaluation.phase import Phases
+from geo_olm.plugin.evaluation.watch import Watch
 from geo_olm.plugin.llm.base import Usage
 
 
@@ -70,3 +71,15 @@ def test_the_wilson_interval_is_that_of_the_textbook() -> None:
 )
 def test_a_models_name_tells_its_size_and_quantisation(name: str, big: str, how: str) -> None:
     assert (size(name), quantisation(name)) == (big, how)
+
+
+def test_the_cost_of_a_run_is_the_sum_of_its_calls_and_none_where_none_is_known(
+    tmp_path: Path,
+) -> None:
+    watch = Watch(tmp_path / "events.jsonl", "Question")
+    watch.note(TokensUsed(Usage(), 8192, 0.1))
+    assert watch.cost is None
+    watch.note(TokensUsed(Usage(), 8192, 0.1, cost=0.002, basis="list price"))
+    watch.note(TokensUsed(Usage(), 8192, 0.1, cost=0.001, basis="list price"))
+    watch.close()
+    assert watch.cost == pytest.approx(0.003)

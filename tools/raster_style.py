@@ -75,11 +75,10 @@ class StyleRaster:
             raise MendableError(f"Band {band} of {source.key} has no cell with data.")
         low = float(arguments.get("minimum", tally.least))
         high = float(arguments.get("maximum", tally.most))
-        ramp = ramp_named(arguments.get("ramp", ""))
         classes = arguments.get("classes", 0)
 
         def draw() -> None:
-            layer = context.map_layer(source)
+            layer, ramp = context.map_layer(source), ramp_named(arguments.get("ramp", ""))
             renderer = pseudocolour(layer, band, (low, high), ramp, classes)
             if arguments.get("transparent_zero"):
                 _hide_zero(renderer, band)

@@ -9,7 +9,6 @@ import re
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 from .base import MendableError
 from .raster import opened
@@ -31,6 +30,11 @@ IDS = (
 """The ids of the table, in its order; a test holds the two together."""
 
 ROLES = ("blue", "green", "red", "nir", "swir1", "swir2")
+_ROLE_WORDS = {
+    "nir": ("NEAR.?INFRA.?RED",),
+    "swir1": ("SWIR.1", "SWIR16"),
+    "swir2": ("SWIR.2", "SWIR22"),
+}
 _BASELINE = re.compile(r"_N(\d{2})(\d{2})(?:_|\b)|BASELINE\W*(\d{1,2})\.(\d{2})", re.IGNORECASE)
 _ADDED = re.compile(r"(?:RADIO|BOA)_ADD_OFFSET")
 _SENTINEL, _OLD = "sentinel-2", "sentinel-2 before 04.00"
@@ -143,9 +147,8 @@ def role_bands(source: RasterSource, product: Product | None) -> dict[str, int]:
 
 
 def _plays(role: str, name: str, product: Product | None) -> bool:
-    words: list[Any] = [role.upper()]
-    if role == "nir":
-        words += [r"NEAR.?INFRA.?RED"]
+    """Tell whether a band's name, in capitals, says that it plays a role."""
+    words = [role.upper(), *_ROLE_WORDS.get(role, ())]
     if product is not None and role in product.bands:
         words.append(product.bands[role])
-    return any(re.search(rf"(?:^|[^A-Z0-9]){word}(?:[^A-Z0-9]|$)", name) for word in words)
+    return re.search(rf"(?:^|[^A-Z0-9])(?:{'|'.join(words)})(?:[^A-Z0-9]|$)", name) is not None

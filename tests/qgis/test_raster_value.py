@@ -331,3 +331,21 @@ def test_bands_of_20_m_are_brought_onto_those_of_10_m_with_their_holes(tmp_path:
     assert cells.shape == (4, 4)
     assert cells.count() == 12
     assert cells.min() == cells.max() == pytest.approx((0.4 - 0.2) / 0.6)
+
+
+@pytest.mark.parametrize(
+    ("name", "bands", "stored", "wanted"),
+    [
+        ("LC08_L2SP_193026_20230601", ("SR_B4", "SR_B5"), (10000, 20000), (0.35 - 0.075) / 0.425),
+        ("LT05_L2SP_193026_19990601", ("SR_B3", "SR_B4"), (10000, 20000), (0.35 - 0.075) / 0.425),
+        ("MOD09GA_A2023060", ("sur_refl_b01", "sur_refl_b02"), (1000, 3000), 0.5),
+        ("image", ("Red", "Near Infrared"), (0.1, 0.3), 0.5),
+        ("S2A_N0400_20m", ("B04", "B8A"), (2000, 5000), 0.6),
+    ],
+)
+def test_the_bands_and_the_scale_of_a_product_are_known_by_names(
+    tmp_path: Path, name: str, bands: tuple[str, ...], stored: tuple[float, ...], wanted: float
+) -> None:
+    bench = Bench(tmp_path, raster(tmp_path, name, *([[one]] for one in stored), names=bands))
+    found = bench.run("raster_index", layer=name, index="NDVI")
+    assert found.numbers["mean"] == pytest.approx(wanted, rel=1e-5)

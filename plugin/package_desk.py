@@ -39,7 +39,7 @@ class PackageDesk(QObject):
     def attach(self, panel: PackagePanel) -> None:
         """Show the packages on a page and do what it asks."""
         self._panels.append(panel)
-        panel.destroyed.connect(lambda *_: self._panels.remove(panel))
+        panel.destroyed.connect(lambda *_: self._forget(panel))
         panel.install_requested.connect(self._install)
         panel.cancel_requested.connect(self._cancel)
         panel.remove_requested.connect(self._remove)
@@ -51,6 +51,9 @@ class PackageDesk(QObject):
             finish(self._task, 5.0)
             self._task = None
         self._panels.clear()
+
+    def _forget(self, panel: PackagePanel) -> None:
+        self._panels = [one for one in self._panels if one is not panel]
 
     def _install(self, source: str) -> None:
         if self._task is not None:

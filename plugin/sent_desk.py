@@ -54,7 +54,10 @@ def sent_page(parent: QWidget | None, fail: Any) -> SentPage:
 def summary() -> str:
     """Say in one line how much left this machine in the last 30 days."""
     since = time.time() - DAYS * 86400
-    gone = [one for one in ledger().entries() if not one.local and one.time >= since]
+    try:
+        gone = [one for one in ledger().entries() if not one.local and one.time >= since]
+    except OSError as error:
+        return tr("What was sent could not be read: {0}.").format(error.strerror or error)
     if not gone:
         return tr("Nothing left this machine in the last {0} days").format(DAYS)
     hosts = ", ".join(sorted({one.host for one in gone})[:3])

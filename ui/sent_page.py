@@ -80,7 +80,7 @@ class SentModel(QAbstractTableModel):
             return plain_tip(f"{row.request}\n{self._shown(row)[index.column()]}")
         right = index.column() in (3, 4)
         if role == Qt.ItemDataRole.TextAlignmentRole and right:
-            return int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+            return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
         return None
 
     def _shown(self, row: SentRow) -> tuple[str, ...]:

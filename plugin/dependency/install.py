@@ -186,6 +186,12 @@ class _Pip:
 
     def _failure(self) -> PackageError:
         """Return the error for what pip wrote last."""
+        if any("not a trusted or secure host" in line for line in self._lines):
+            return PackageError(
+                "pip does not trust the package index, since its address is not https. Use an "
+                "https address, or choose a folder of wheels.",
+                _without_secrets("\n".join(self._lines[-30:])),
+            )
         faults = [line[6:].strip() for line in self._lines if line.startswith("ERROR:")]
         reason = faults[-1] if faults else (self._lines or ["no message"])[-1]
         return PackageError(

@@ -68,7 +68,10 @@ def index_of(python: Interpreter, cancelled: Cancelled) -> str:
 def _candidates() -> Iterator[Path]:
     """Yield programs that exist, the likeliest first."""
     major, minor = sys.version_info[:2]
-    prefixes = dict.fromkeys((sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix))
+    beside = str(Path(sys.executable or sys.prefix).parent)
+    prefixes = dict.fromkeys(
+        (sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix, beside)
+    )
     if sys.platform == "win32":
         folders, names = ("", "Scripts"), ("python.exe", "python3.exe")
     else:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import http.client
+import socket
 import ssl
 from collections.abc import Iterator
 from urllib.parse import urlsplit
@@ -48,7 +49,7 @@ class PlainExchange:
         try:
             connection.request(request.method, path, request.body or None, headers)
             return connection.getresponse()
-        except TimeoutError as error:
+        except socket.timeout as error:
             raise NoReply(f"no answer after {self._watch.first_token_s:g} s") from error
         except (OSError, http.client.HTTPException) as error:
             raise BrokenExchange(f"{type(error).__name__}: {error}") from error
@@ -75,7 +76,7 @@ class PlainIncoming:
                 raise RunCancelled
             try:
                 piece = self._response.read1(BLOCK)
-            except TimeoutError as error:
+            except socket.timeout as error:
                 raise NoReply(str(error)) from error
             except (OSError, ValueError, http.client.HTTPException) as error:
                 raise BrokenExchange(f"{type(error).__name__}: {error}") from error

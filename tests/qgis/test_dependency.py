@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -103,6 +104,7 @@ def test_a_program_of_another_version_or_kind_is_none(
     ):
         (programs / name).write_text(text)
         (programs / name).chmod(0o755)
+    monkeypatch.setattr(interpreter_module.sys, "executable", str(tmp_path / "bin" / "qgis"))
     for prefix in ("prefix", "exec_prefix", "base_prefix", "base_exec_prefix"):
         monkeypatch.setattr(interpreter_module.sys, prefix, str(tmp_path))
     assert find_interpreter(never) is None
@@ -271,6 +273,26 @@ def test_qgis_proxy_is_handed_to_pip_outside_its_words() -> None:
     store.remove("proxy")
     manager.setupDefaultProxyAndCache()
     assert proxy_address() == ""
+
+
+def test_pip_goes_through_the_proxy_and_wants_https_elsewhere(
+    folder: PackageFolder, wheels: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from test_egress import Proxy
+
+    with LoopbackIndex(wheels) as index, Proxy(index.address) as proxy:
+        given = replace(
+            supply(tmp_path, "http://index.test/simple"),
+            proxy=f"http://127.0.0.1:{proxy.server_port}",
+        )
+        with pytest.raises(PackageError, match="pip does not trust the package index"):
+            install(folder, given, lambda _: None, never)
+        monkeypatch.setenv("PIP_TRUSTED_HOST", "index.test")
+        install(folder, given, lambda _: None, never)
+        assert any(path.startswith("http://index.test/files/") for path in proxy.asked)
+    assert installed(folder) == EXPECTED
+    entry = given.ledger.entries()[0]
+    assert (entry.host, entry.local, entry.status) == ("index.test", False, 200)
 
 
 def test_the_work_can_be_done_on_a_thread_of_its_own(

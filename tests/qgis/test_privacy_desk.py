@@ -101,6 +101,23 @@ def test_a_failed_and_a_cancelled_installation_say_so(page: OptionsPage, tmp_pat
     assert not any((tmp_path / "store" / "packages").iterdir())
 
 
+def test_unloading_in_the_middle_of_an_installation_leaves_nothing(tmp_path: Path) -> None:
+    window = Window()
+    plugin = geo_olm.classFactory(window)
+    plugin.initGui()
+    page = plugin._options.createWidget(None)
+    client_wheels(tmp_path / "wheels")
+    with LoopbackIndex(tmp_path / "wheels", pause=30.0) as index:
+        page.packages.source.setText(index.address)
+        page.packages.install.click()
+        wait_until(lambda: any("files" in path for path in index.paths), 60)
+        plugin.unload()
+    page.deleteLater()
+    window.window.deleteLater()
+    settle()
+    assert not any((tmp_path / "store" / "packages").iterdir())
+
+
 def test_consent_is_asked_in_the_dock_remembered_and_taken_back(
     plugin: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,7 +14,7 @@ REACHING = {
     "ollama", "openai",
 }  # fmt: skip
 ALLOWED = {
-    "plugin.llm.plain_exchange": {"http", "ssl"},  # without QGIS
+    "plugin.llm.plain_exchange": {"http", "socket", "ssl"},  # without QGIS
     "plugin.llm.httpx_transport": {"httpx"},  # over an exchange
     "plugin.llm.ollama_client": {"httpx"},
     "plugin.llm.openai_client": {"httpx"},

@@ -55,18 +55,16 @@ def examine_model(
     try:
         doctor = Doctor(model, questions, settings.context or DEFAULT_CONTEXT)
         for step in doctor.examine(cancelled):
-            if isinstance(step, Report):
-                remember(step, model)
             tell(step)
     finally:
         model.close()
 
 
-def remember(report: Report, model: Any) -> None:
+def remember(report: Report) -> None:
     """Keep what a complete report says of a model, for its next questions."""
     note = note_of(report)
     if note is not None:
-        NoteStore().keep(model.card(), note)
+        NoteStore().keep(report.key, note)
 
 
 class CheckModelAlgorithm(QgsProcessingAlgorithm):
@@ -138,6 +136,7 @@ class CheckModelAlgorithm(QgsProcessingAlgorithm):
             report = checked(settings, lambda step: show(step, feedback), feedback.isCanceled)
         except ModelError as error:
             raise QgsProcessingException(error.message) from error
+        remember(report)
         path = self.parameterAsFileOutput(parameters, "JSON", context)
         if path:
             _write(Path(path), report)

@@ -24,19 +24,16 @@ class NoteStore:
         note = read_note(_kept().get(key_of(card), {}))
         return note if note is not None and is_same(note, card) else None
 
-    def keep(self, card: ModelCard, note: ModelNote) -> None:
-        """Remember a note in place of an earlier one; the oldest beyond fifty are forgotten."""
+    def keep(self, key: str, note: ModelNote) -> None:
+        """Remember a note in place of an earlier one; the oldest beyond fifty are forgotten.
+
+        `key` is that of the model's card or report.
+        """
         kept = _kept()
-        kept.pop(key_of(card), None)
-        kept[key_of(card)] = note.as_dict()
+        kept.pop(key, None)
+        kept[key] = note.as_dict()
         names = list(kept)[-MOST_NOTES:]
         QgsSettings().setValue(KEY, json.dumps({name: kept[name] for name in names}))
-
-    def forget(self, card: ModelCard) -> None:
-        """Forget a model's note."""
-        kept = _kept()
-        if kept.pop(key_of(card), None) is not None:
-            QgsSettings().setValue(KEY, json.dumps(kept))
 
 
 def _kept() -> dict[str, dict[str, Any]]:

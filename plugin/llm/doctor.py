@@ -12,6 +12,7 @@ from .base import Cancelled, ChatRequest, ModelCard, ModelError, RunCancelled
 from .doctor_ask import Asked, Patient, ask, user
 from .doctor_call import CallsFound
 from .doctor_context import ContextFound, ContextProbe
+from .doctor_note import key_of
 from .doctor_question import Answered, QuestionSet
 from .doctor_report import Began, Check, Finding, Fitting, Grade, Report, Step
 from .doctor_server import Identity
@@ -168,6 +169,7 @@ class Doctor:
     def _report(self, verdict: Verdict, complete: bool) -> Report:
         card = self._card
         return Report(
+            key_of(card) if card else "",
             card.name if card else "",
             str(self._identity),
             card.address if card else "",

@@ -67,9 +67,11 @@ class Fitting:
 class Report:
     """All that was found. `complete` is false when the check was stopped or broke off.
 
-    `date` is UTC in ISO form; `seconds` is what the check took.
+    `key` is the name under which the model is remembered, "" when none was found; `date` is UTC
+    in ISO form; `seconds` is what the check took.
     """
 
+    key: str
     model: str
     server: str
     address: str

@@ -74,7 +74,7 @@ def verdict(right: int, asked: int, speeds: Speeds, settings: Fitting, native: b
         return Verdict(Grade.FINE, DAILY, text)
     text = f"Expect right answers for questions of one to three steps{wait}. "
     text += f"Longer chains of tools often fail: ask for one step at a time. {held}"
-    return Verdict(Grade.FINE if right >= FINE else Grade.WARNING, SHORT, text)
+    return Verdict(Grade.FINE, SHORT, text)
 
 
 def speed_finding(speeds: Speeds) -> Finding:

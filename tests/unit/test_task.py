@@ -97,6 +97,8 @@ def test_a_fault_is_named_with_task_place_and_line(tmp_path: Path) -> None:
         (("expect",), {"checks": [{"value": 1, "agg": "count"}]}, "expected file"),
         (("expect",), {"reject": {"reason_any_of": ["no"]}, "text": {"any_of": ["a"]}}, "alone"),
         (("gold",), [{"algorithm": "a", "tool": "b"}], "gold"),
+        (("chains",), [{"steps": [{"tool": "count"}]}], "the last answer or reject"),
+        (("chains",), [{"steps": [{"arguments": {}}, {"tool": "answer"}]}], "each with a tool"),
     ],
 )
 def test_each_kind_of_error_is_refused(

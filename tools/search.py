@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -42,23 +43,36 @@ class Match:
 
 
 class Search:
-    """The algorithms of a registry by words, as they were when this was made. Main thread to make
-    it, any thread to ask it."""
+    """The algorithms of a registry by words, as they were when this was made.
+
+    Made on the main thread, where the registry is read; asked from any thread, of which the first
+    one builds the index.
+    """
 
     def __init__(
         self, algorithms: Sequence[QgsProcessingAlgorithm], fts5: bool | None = None
     ) -> None:
-        read = _read()
         tongues = [one for one in map(_translator, LANGUAGES) if one is not None]
+        groups = _read()["groups"]
         self.names = {one.id(): one.displayName() for one in algorithms}
         self._refused = {one.id() for one in algorithms if offer.refused(one)}
-        self._abouts = {one.id(): _about(one) for one in algorithms}
-        entries = [_entry(one, read["groups"], tongues) for one in algorithms]
-        self._kinds = {one.id: one.synonyms for one in entries}
-        common, things = (" ".join(read[one].values()).split() for one in ("common", "things"))
-        self._index = Index(
-            entries, common, things, read["alike"], has_fts5() if fts5 is None else fts5
-        )
+        self._entries = [_entry(one, groups, tongues) for one in algorithms]
+        self._kinds = {one.id: one.synonyms for one in self._entries}
+        self._fts5 = fts5
+        self._index: Index | None = None
+        self._lock = threading.Lock()
+
+    def index(self) -> Index:
+        """Return the index, built at the first call."""
+        with self._lock:
+            if self._index is None:
+                read = _read()
+                common, things = (
+                    " ".join(read[one].values()).split() for one in ("common", "things")
+                )
+                fts5 = has_fts5() if self._fts5 is None else self._fts5
+                self._index = Index(self._entries, common, things, read["alike"], fts5)
+            return self._index
 
     def found(
         self, phrase: str, most: int = 8, refused: bool = False, embed: Embed | None = None
@@ -70,7 +84,7 @@ class Search:
         """
         ranked = [
             Match(one, self.names[one], score)
-            for one, score in self._index.ranked(phrase)
+            for one, score in self.index().ranked(phrase)
             if refused or one not in self._refused
         ]
         ranked = self._varied(ranked)
@@ -89,7 +103,8 @@ class Search:
         return first + later
 
     def _by_meaning(self, phrase: str, ranked: list[Match], embed: Embed) -> list[Match]:
-        texts = [f"{one.name}. {self._abouts[one.id]}" for one in ranked]
+        abouts = {one.id: one.help[0] for one in self._entries}
+        texts = [f"{one.name}. {abouts[one.id]}" for one in ranked]
         wanted, *vectors = embed([phrase, *texts])
         top = ranked[0].score
         scored = [

@@ -89,7 +89,7 @@ class SentModel(QAbstractTableModel):
         more = f" +{number(row.more)}" if row.more else ""
         return (
             when,
-            tr("This machine, {0}").format(row.host.rpartition(":")[2]) if row.local else row.host,
+            tr("This machine") if row.local else row.host,
             self._purposes.get(row.purpose, row.purpose),
             size(row.sent),
             size(row.received),
@@ -183,7 +183,7 @@ class SentPage(QDialog):
             self.detail.setText(self.tr("Choose a request to see all names and values it held."))
             return
         row = self._model.rows[self._filter.mapToSource(index).row()]
-        words = [row.request]
+        words = [row.host, row.request]
         for text, held in (
             (self.tr("Layers: {0}"), row.layers),
             (self.tr("Fields: {0}"), row.fields),
@@ -217,7 +217,7 @@ class SentPage(QDialog):
     def _set_widths(self) -> None:
         header = self.table.horizontalHeader()
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
-        for column, width in enumerate((10.0, 10.5, 5.5, 4.7, 5.3, 4.0, 5.0, 4.5, 3.0)):
+        for column, width in enumerate((11.0, 9.5, 5.5, 4.7, 5.3, 4.0, 5.0, 4.5, 3.0)):
             header.resizeSection(column, round(em(self) * width))
         rows = self.table.verticalHeader()
         rows.setDefaultSectionSize(round(em(self) * 1.8))

@@ -195,7 +195,7 @@ def test_requests_are_listed_and_narrowed_to_what_left(sent: SentPage) -> None:
     assert cells(sent) == [
         ["api.example.org", "Model", "4.2\u00a0kB", "900\u00a0B", "200", "roads", "name, pop",
          "Ely +3"],
-        ["This machine, 11434", "Model", "812\u00a0B", "2.3\u00a0MB", "–", "", "", ""],
+        ["This machine", "Model", "812\u00a0B", "2.3\u00a0MB", "–", "", "", ""],
     ]  # fmt: skip
     assert sent.note.text() == "2 requests, 1 of them left this machine"
     box = part(sent, QCheckBox, "GeoOlmSentElsewhere")
@@ -209,7 +209,8 @@ def test_a_chosen_request_shows_all_that_it_held(sent: SentPage) -> None:
         table.viewport(), LEFT, pos=table.visualRect(table.model().index(0, 1)).center()
     )
     assert sent.detail.text().replace("\u200b", "") == (
-        "POST /v1/chat/completions · Layers: roads · Fields: name, pop · Values: Ely · and 3 more"
+        "api.example.org · POST /v1/chat/completions · "
+        "Layers: roads · Fields: name, pop · Values: Ely · and 3 more"
     )
 
 

@@ -17,6 +17,8 @@ from .message import Message
 from .state import State, Workflow
 
 _EXAMPLES = 3
+_NEAR = 8
+"""Examples that are shown, and those whose tools are offered."""
 _NEEDS_LENGTH = 120
 _LAYERS = 4
 _PLACE = ("Location",)
@@ -129,8 +131,8 @@ class Menu:
         if self.missing and not self.free:
             return tuple(tool for tool in tools if tool.name == REJECT)
         if not self.free:
-            shown = {step.tool for item in self._alike() for step in item.steps}
-            usual = {*self.bank.tools(self.intent), *shown, ANSWER, REJECT}
+            near = self.bank.nearest(self.question, self.intent, _NEAR)
+            usual = {*(step.tool for item in near for step in item.steps), ANSWER, REJECT}
             tools = tuple(tool for tool in tools if tool.name in usual)
         intent = self.workflow.intent(self.intent)
         if intent is None or not intent.value or not self.chat.numbers():

@@ -80,7 +80,7 @@ def test_a_file_that_lacks_a_part_is_refused(tmp_path: Path, text: str) -> None:
         ("How many countries have no GDP value?", "count"),
         ("Which country has the largest population?", "top_n"),
         ("How many stations are within 500 m of the river?", "select_by_location"),
-        ("Buffer the roads by 20 m.", "run_algorithm"),
+        ("Buffer the roads by 20 m.", "buffer"),
         ("What is the total number of beds?", "statistics"),
         ("Colour the states by population.", "style_graduated"),
     ],

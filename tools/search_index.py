@@ -103,14 +103,17 @@ class Index:
         if not wanted:
             return []
         scores = self._by_words(wanted)
-        best = sorted(scores, key=lambda place: -scores[place])
+        best = self._ordered(scores)
         top = max(scores.values(), default=0.0) or 1.0
         scores = {place: score / top for place, score in scores.items()}
         length = self._length(said) or self._length(wanted)
         for place in best[:_FIRST]:
             scores[place] += _PHRASE * self._nearest(wanted, place) / length
-        order = sorted(scores, key=lambda place: (-scores[place], self._ids[place]))
-        return [(self._ids[place], scores[place]) for place in order]
+        return [(self._ids[place], scores[place]) for place in self._ordered(scores)]
+
+    def _ordered(self, scores: dict[int, float]) -> list[int]:
+        """Return the places best first, equal ones by id whatever the order of the sums."""
+        return sorted(scores, key=lambda place: (-round(scores[place], 9), self._ids[place]))
 
     def _by_words(self, wanted: dict[str, float]) -> dict[int, float]:
         """Return the scores of the entries, each word counted with its weight."""

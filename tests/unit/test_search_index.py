@@ -137,3 +137,9 @@ def test_an_endless_phrase_takes_no_time(index: Index) -> None:
     found = ids(index, "buffer " + " ".join(f"wrong{chr(97 + n % 26)}{n}x" for n in range(20_000)))
     assert found[0] == "a:buffer"
     assert time.perf_counter() - begun < 2
+
+
+def test_equal_entries_come_in_the_order_of_their_ids() -> None:
+    twins = [Entry(one, ("Slope", "steep ground"), ("how steep",)) for one in ("b:s", "a:s", "c:s")]
+    for fts5 in {has_fts5(), False}:
+        assert ids(Index(twins, COMMON, fts5=fts5), "steep slope") == ["a:s", "b:s", "c:s"]

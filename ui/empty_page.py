@@ -115,7 +115,8 @@ class ChoiceCard(Card):
         self.button.setObjectName(f"GeoOlmAction_{action.value}")
         self.button.setAccessibleName(f"{words} {title}")
         self.button.setAutoDefault(False)
-        self._row = QHBoxLayout(self)
+        self._lines = QVBoxLayout(self)
+        self._row, self._foot = QHBoxLayout(), QHBoxLayout()
         self._row.addWidget(self._picture)
         self._column = QVBoxLayout()
         self._column.addWidget(Label(title, bold=True, wrap=True))
@@ -123,11 +124,9 @@ class ChoiceCard(Card):
         self.bar = QProgressBar()
         self.bar.setObjectName("GeoOlmDownloadBar")
         self.bar.setVisible(False)
-        self._column.addWidget(self.bar)
         self.line = Label(faint=True, scale=0.92, wrap=True)
         self.line.setObjectName("GeoOlmDownloadLine")
         self.line.setVisible(False)
-        self._column.addWidget(self.line)
         self.cancel = QPushButton(self.tr("Cancel"))
         self.cancel.setObjectName(f"GeoOlmAction_{Action.CANCEL_DOWNLOAD.value}")
         self.cancel.setAccessibleName(f"{self.tr('Cancel')} {title}")
@@ -135,17 +134,23 @@ class ChoiceCard(Card):
         self.cancel.setVisible(False)
         self._row.addLayout(self._column, 1)
         self._row.addWidget(self.button)
-        self._row.addWidget(self.cancel)
+        self._foot.addWidget(self.line, 1)
+        self._foot.addWidget(self.cancel)
+        self._lines.addLayout(self._row)
+        self._lines.addWidget(self.bar)
+        self._lines.addLayout(self._foot)
 
     def restyle(self) -> None:
         """Set margins, and the icon in the palette's colour."""
         unit = self.em
         side = round(unit * 1.75)
         self._picture.setPixmap(own_icon(self._icon, muted(self.palette())).pixmap(side, side))
-        self._row.setContentsMargins(
+        self._lines.setContentsMargins(
             round(unit * 0.8), round(unit * 0.6), round(unit * 0.8), round(unit * 0.6)
         )
-        self._row.setSpacing(round(unit * 0.8))
+        for row in (self._row, self._foot):
+            row.setSpacing(round(unit * 0.8))
+        self._lines.setSpacing(round(unit * 0.4))
         self._column.setSpacing(round(unit * 0.15))
 
     def show_progress(self, percent: float, text: str = "") -> None:

@@ -296,7 +296,8 @@ class OptionsPage(QgsOptionsPageWidget):
         self.exposure.addItem(self.tr("Only the tools of the stage"), "filter")
         self.exposure.addItem(self.tr("All tools, with the stage's examples"), "hint")
         self._row(form, "Exposure", self.tr("Tools offered"), self.exposure)
-        self.think = CheckBox("GeoOlmOptionsThink", self.tr("Let a model think first that can"))
+        think = self.tr("Let a model think first, where it can")
+        self.think = CheckBox("GeoOlmOptionsThink", think)
         form.addRow("", self.think)
 
     def _build_wait(self) -> None:

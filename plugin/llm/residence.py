@@ -36,8 +36,9 @@ class Residence:
         """Return what the user should know before waiting for it."""
         if self.is_split:
             return Remark(
-                f"Only {self.words}: the rest of the model runs on the processor and slows it "
-                "down. Choose a smaller model or a smaller context.",
+                f"Only {self.on_card / _GIGABYTE:.1f} of {self.size / _GIGABYTE:.1f} GB of the "
+                "model are on the graphics card: the rest runs on the processor and slows it down. "
+                "Choose a smaller model or a smaller context.",
                 warning=True,
             )
         if not self.on_card:

@@ -178,7 +178,7 @@ def test_a_prompt_that_the_server_cut_is_told() -> None:
             0.4,
             "0.4 of 1.0 GB on the graphics card",
             [
-                "Only 0.4 of 1.0 GB on the graphics card: the rest of the model runs on the "
+                "Only 0.4 of 1.0 GB of the model are on the graphics card: the rest runs on the "
                 "processor and slows it down. Choose a smaller model or a smaller context."
             ],
         ),
@@ -214,9 +214,11 @@ def test_a_page_that_a_server_lacks_is_not_taken_for_a_missing_model() -> None:
     with FakeOllama() as server:
         pages = server.page
         server.page = (  # type: ignore[method-assign]
-            lambda path, body: (404, {"error": "not found"})
-            if path in ("/api/generate", "/api/embed")
-            else pages(path, body)
+            lambda path, body: (
+                (404, {"error": "not found"})
+                if path in ("/api/generate", "/api/embed")
+                else pages(path, body)
+            )
         )
         model, embedder = model_of(server), OllamaEmbedder(server.address, "qwen3")
         for call in (model.unload, lambda: embedder.embed(["a"])):

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The tool run_algorithm beside plain processing.run on 100,000 points; in both the result is added
+to the project and taken out again."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from qgis.core import QgsFeature, QgsGeometry, QgsPointXY, QgsProject, QgsVectorLayer
+
+from geo_olm.tools.catalog import build_registry
+from geo_olm.tools.toolbox import ProjectToolbox
+
+Pair = tuple[str, Callable[[], Any], Callable[[], Any]]
+_COUNT = 100_000
+_RUNS: dict[str, dict[str, Any]] = {
+    "native:buffer": {"DISTANCE": 5, "SEGMENTS": 8},
+    "native:extractbyexpression": {"EXPRESSION": '"n" > 50000'},
+    "native:fieldcalculator": {"FIELD_NAME": "w", "FIELD_TYPE": 0, "FORMULA": '"n" * 2'},
+}
+
+
+@contextmanager
+def pairs() -> Iterator[list[Pair]]:
+    """Give name, ours and theirs of each comparison. Processing must be initialised. Main
+    thread."""
+    with tempfile.TemporaryDirectory() as folder:
+        project, points = QgsProject(), _points()
+        project.addMapLayer(points)
+        toolbox = ProjectToolbox(project, build_registry(), lambda work: work(), Path(folder))
+        toolbox.begin_turn("bench")
+        try:
+            yield [_pair(name, toolbox, project, points) for name in _RUNS]
+        finally:
+            toolbox.close()
+            project.clear()
+
+
+def _pair(name: str, toolbox: ProjectToolbox, project: QgsProject, points: QgsVectorLayer) -> Pair:
+    import processing
+
+    def ours() -> None:
+        arguments = {"algorithm": name, "parameters": {"INPUT": "points", **_RUNS[name]}}
+        made = toolbox.run("run_algorithm", arguments, lambda share: None, lambda: False)
+        project.removeMapLayer(made.layers[0].id)
+
+    def theirs() -> None:
+        parameters = {"INPUT": points, **_RUNS[name], "OUTPUT": "TEMPORARY_OUTPUT"}
+        made = processing.run(name, parameters)["OUTPUT"]
+        project.addMapLayer(made)
+        project.removeMapLayer(made.id())
+
+    return f"{name} of {_COUNT:,} points", ours, theirs
+
+
+def _points() -> QgsVectorLayer:
+    layer = QgsVectorLayer("Point?crs=EPSG:32632&field=n:integer", "points", "memory")
+    fields, made = layer.fields(), []
+    for at in range(_COUNT):
+        feature = QgsFeature(fields)
+        feature.setAttributes([at])
+        place = QgsPointXY(500_000 + at % 1000 * 10, 5_000_000 + at // 1000 * 10)
+        feature.setGeometry(QgsGeometry.fromPointXY(place))
+        made.append(feature)
+    layer.dataProvider().addFeatures(made)
+    layer.updateExtents()
+    return layer

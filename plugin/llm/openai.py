@@ -18,6 +18,7 @@ from .base import (
     Finish,
     ModelCard,
     ModelError,
+    Remark,
     RunCancelled,
     Server,
     Timing,
@@ -37,6 +38,9 @@ from .plain_exchange import PlainExchange
 from .retry import Streaming, insisted
 from .usage import counted, estimate, guessed, number
 from .watch import OnWait, Watch, never
+
+_LEAST_CONTEXT = 1024
+"""Tokens below which no server's context ends."""
 
 _FINISH = {"length": Finish.LENGTH, "tool_calls": Finish.CALLS, "function_call": Finish.CALLS}
 
@@ -161,7 +165,28 @@ class OpenAIModel:
             raise broken_off(place, "the stream ended without a reason", assembly.text)
         self._brief = brief
         finish = _FINISH.get(seen.finish, Finish.STOP)
+        if seen.usage is not None and finish is Finish.STOP and self._is_full(seen.usage):
+            finish = Finish.LENGTH
+            yield self._told_full(seen.usage)
         return assembly.reply(finish, seen.usage or guessed(request, assembly.text), seen.timing)
+
+    def _is_full(self, usage: Usage) -> bool:
+        """Tell whether a reply ended because the context did, though the server says otherwise.
+
+        Ollama's OpenAI address keeps to a context of its own, a power of two, without a word.
+        """
+        total, known = usage.prompt + usage.generated, self._known
+        told = known.context if known else 0
+        return total >= told > 0 or (total >= _LEAST_CONTEXT and total & (total - 1) == 0)
+
+    def _told_full(self, usage: Usage) -> Remark:
+        total = usage.prompt + usage.generated
+        return Remark(
+            f"{self._label} stopped at {total:,} tokens, where its context ends: the reply is "
+            "cut. Start the server with a larger context (for Ollama: use its own address, or set "
+            "OLLAMA_CONTEXT_LENGTH).",
+            warning=True,
+        )
 
     def _client(self) -> Any:
         if self._made is None:

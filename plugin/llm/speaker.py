@@ -35,7 +35,7 @@ from .base import (
 from .doctor_note import ModelNote, Recall, exposure_for, nothing_noted
 from .grounding import ground
 from .saying import said_in_object, said_in_text
-from .textcall import find_calls, new_id
+from .textcall import find_calls, new_id, without_tags
 
 _TOKEN = 3.2
 """Characters a token, measured on JSON and field names; low, so that estimates err high."""
@@ -178,8 +178,9 @@ class ModelSpeaker:
 
     def _understand(self, reply: Reply, choice: Choice) -> Spoken:
         calls = _known(reply.calls, choice)
-        message = Message(Role.ASSISTANT, reply.text, calls)
+        message = Message(Role.ASSISTANT, reply.text)
         if calls:
+            message = Message(Role.ASSISTANT, without_tags(reply.text), calls)
             said = said_in_text(reply.text, choice.said)
             return Spoken(reply, said, calls, message, native=True)
         whole = _json_object(reply.text)

@@ -86,9 +86,13 @@ def find_calls(text: str, known_names: Collection[str], cut: bool = False) -> Te
     search = _Search(spoken[:MAX_TEXT], known_names, cut or len(spoken) > MAX_TEXT)
     search.run()
     whole = search.visible() + spoken[MAX_TEXT:]
-    visible = re.sub(r"\n{3,}", "\n\n", _STRAY.sub("", whole)).strip()
     malformed = "" if search.calls else search.malformed
-    return TextCalls(visible, tuple(search.calls), thinking, malformed, search.ipython)
+    return TextCalls(without_tags(whole), tuple(search.calls), thinking, malformed, search.ipython)
+
+
+def without_tags(text: str) -> str:
+    """Return a text without stray tags and marks of calls, as a user may see it."""
+    return re.sub(r"\n{3,}", "\n\n", _STRAY.sub("", text)).strip()
 
 
 class _Search:

@@ -18,6 +18,7 @@ from .location_join import JoinByLocation
 from .nearest import Nearest
 from .overlay import Coverage, Overlay
 from .pivot import PivotTable, TimeSeries
+from .placing import PointsFromTable, Reproject
 from .registry import Tool
 from .saving import SaveLayer
 from .time_filter import FilterTime
@@ -42,6 +43,8 @@ def vector_tools() -> list[Tool]:
         PivotTable(),
         TimeSeries(),
         Clean(),
+        PointsFromTable(),
+        Reproject(),
     ]
 
 

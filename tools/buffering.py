@@ -77,7 +77,7 @@ class Buffer:
             "MITER_LIMIT": 2,
             "DISSOLVE": arguments.get("dissolve", False),
         }
-        system = metric_for(source)
+        system = metric_for(source, context.call)
         if system is None:
             layer = _each_around_itself(source, plan, context)
         else:

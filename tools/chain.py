@@ -9,6 +9,7 @@ from qgis.core import QgsMapLayer
 
 from . import execution
 from .context import Context
+from .crs import settle
 
 
 class Chain:
@@ -32,6 +33,7 @@ class Chain:
         """Take in a layer that was made otherwise."""
         name = f"?step {len(self._layers)}"
         self._layers[name] = layer
+        self._context.call(lambda: settle(layer))
         return name
 
     def step(self, algorithm: str, parameters: dict[str, Any], output: str = "OUTPUT") -> str:

@@ -151,7 +151,7 @@ def _closed(
 ) -> ToolResult:
     """Snap a layer to itself in metres, and say by how much its area and its parts changed."""
     needs_crs(source, "gaps in metres cannot be told")
-    system = metric_for(source)
+    system = metric_for(source, context.call)
     if system is None:
         raise MendableError(f"{source.key} is too wide to be snapped: take a part of it by filter.")
     with Chain(context) as chain:

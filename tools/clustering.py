@@ -33,7 +33,7 @@ class Clustering(Unchecked):
         needs_crs(source, "distances between its points cannot be measured")
         if source.features < _FEWEST:
             raise MendableError(f"{source.key} has fewer than {_FEWEST} points: too few to tell.")
-        system = metric_for(source)
+        system = metric_for(source, context.call)
         if system is None:
             raise MendableError(f"{source.key} is too wide for this: take a part of it by filter.")
         with Chain(context) as chain:

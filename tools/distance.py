@@ -5,7 +5,8 @@ degrees and not in a projection that stretches."""
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from qgis.core import (
     Qgis,
@@ -50,11 +51,14 @@ def is_true_metric(crs: QgsCoordinateReferenceSystem, centre: QgsPointXY) -> boo
     return factors.isValid() and all(abs(scale - 1) <= _STRETCH for scale in scales)
 
 
-def metric_for(source: LayerSource) -> QgsCoordinateReferenceSystem | None:
+def metric_for(
+    source: LayerSource, call: Callable[..., Any]
+) -> QgsCoordinateReferenceSystem | None:
     """Return a CRS in metres that stretches by less than 0.2 % over a whole layer.
 
     That is its own CRS where it is such a one, else an azimuthal equidistant one around the
-    layer's centre; None for a layer that is too wide, or crosses the date line.
+    layer's centre, made on the main thread through `call`; None for a layer that is too wide,
+    or crosses the date line.
     """
     corners = _corners(source.extent)
     if all(is_true_metric(source.crs, point) for point in corners):
@@ -70,7 +74,7 @@ def metric_for(source: LayerSource) -> QgsCoordinateReferenceSystem | None:
     measurer = QgsDistanceArea()
     measurer.setEllipsoid("EPSG:7030")
     far = max(measurer.measureLine(centre, point) for point in _corners(box))
-    return around(centre.x(), centre.y()) if far <= _WIDEST_M else None
+    return call(lambda: around(centre.x(), centre.y())) if far <= _WIDEST_M else None
 
 
 def transformed(box: QgsRectangle, way: QgsCoordinateTransform) -> QgsRectangle:

@@ -35,6 +35,7 @@ from qgis.PyQt.QtCore import Qt
 from . import guard, guard_result, parquet
 from .base import MendableError, Progress
 from .context import Context
+from .crs import keep_ellipsoid
 from .expression import literals
 from .source import WGS_84, expressions, layer_of, plain
 from .validity import Fault, invalid_inputs
@@ -227,6 +228,7 @@ class _Work:
         self.processing = QgsProcessingContext()
         self.processing.setProject(self.context.project)
         ellipsoid = self._ellipsoid()
+        keep_ellipsoid(ellipsoid)
         self.processing.setEllipsoid(ellipsoid)
         self.processing.setDistanceUnit(Qgis.DistanceUnit.Meters)
         self.processing.setAreaUnit(Qgis.AreaUnit.SquareMeters)

@@ -53,7 +53,7 @@ class GridCount:
         over = context.vector(arguments.get("area", arguments["layer"]), Family.VECTOR)
         for one in (source, over):
             needs_crs(one, "a grid in metres cannot be laid")
-        system = metric_for(over)
+        system = metric_for(over, context.call)
         if system is None:
             raise MendableError(
                 f"{over.key} is too wide for one grid in metres: take a part of it by filter."

@@ -70,7 +70,7 @@ class HullOrCentre(Unchecked):
             raise MendableError(f"{source.key} has no feature with a geometry.")
         if left:
             context.note(f"{wording.counted(left, 'feature')} without geometry or weight left out.")
-        draw = _drawing(shape, source)
+        draw = _drawing(shape, source, context)
         fields = source.fields if each else _fields(source, by)
         features = [_feature(fields, key, members, draw) for key, members in groups]
         area = shape in (_HULL, _BOX)
@@ -132,7 +132,9 @@ def _feature(
     return made
 
 
-def _drawing(shape: str, source: VectorSource) -> Callable[[Weighted], QgsGeometry]:
+def _drawing(
+    shape: str, source: VectorSource, context: Context
+) -> Callable[[Weighted], QgsGeometry]:
     def together(members: Weighted) -> QgsGeometry:
         return QgsGeometry.collectGeometry([one for one, _ in members])
 
@@ -140,7 +142,7 @@ def _drawing(shape: str, source: VectorSource) -> Callable[[Weighted], QgsGeomet
         return lambda members: together(members).convexHull()
     if shape == _BOX:
         return lambda members: QgsGeometry.fromRect(together(members).boundingBox())
-    system = metric_for(source) if source.crs.isValid() else source.crs
+    system = metric_for(source, context.call) if source.crs.isValid() else source.crs
     measured = _centroid if shape == _CENTROID else _mean
     return lambda members: _in_metres(members, measured, source, system or source.crs)
 

@@ -255,7 +255,9 @@ def _vector(layer: QgsVectorLayer, project: QgsProject, key: str, short: str) ->
     measurer.setSourceCrs(layer.crs(), project.transformContext())
     ellipsoid = project.ellipsoid()
     if layer.crs().isValid() and (not ellipsoid or ellipsoid == "NONE"):
-        ellipsoid = layer.crs().ellipsoidAcronym() or WGS_84
+        ellipsoid = layer.crs().ellipsoidAcronym()
+        if not ellipsoid or ellipsoid.startswith("PARAMETER"):  # QGIS measures NaN on such a one
+            ellipsoid = WGS_84
     measurer.setEllipsoid(ellipsoid)
     context = expressions(project, ellipsoid)
     context.appendScope(QgsExpressionContextUtils.layerScope(layer))

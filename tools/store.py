@@ -16,6 +16,7 @@ from qgis.core import QgsLayerTreeGroup, QgsMapLayer, QgsProject, QgsRasterLayer
 from . import wording
 from .base import LayerReference, ToolResult
 from .condition import Filter
+from .crs import settle
 from .source import GEOMETRY, VectorSource, crs_name
 from .subset import Subset, described
 
@@ -175,6 +176,7 @@ class ResultStore:
         """Hand a new layer over to the project, on top of the group of results."""
         self.take_id(short)
         short = self._free(short)
+        settle(layer)
         layer.setName(self.name_for(title))
         layer.setCustomProperty(_PROPERTY, short)
         _stamp(layer, provenance, self._inputs(provenance.parameters))

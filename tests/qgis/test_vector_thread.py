@@ -32,6 +32,8 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
     ("pivot_table", {"layer": "stops", "rows": ["n"]}),
     ("time_series", {"layer": "stops", "time": "day", "period": "year"}),
     ("clean", {"layer": "parks", "task": "close gaps", "distance": 1}),
+    ("points_from_table", {"layer": "readings", "x": "lon", "y": "lat"}),
+    ("reproject", {"layer": "stops", "crs": "EPSG:32632"}),
     ("add_layer", {"source": "t.csv"}),
     ("save_layer", {"layer": "stops", "file": "stops.geoparquet"}),
     ("write_json", {"path": "t.json", "content": {"rows": "$stops.rows"}}),
@@ -46,6 +48,7 @@ def bench(tmp_path: Path) -> Bench:
     return Bench(
         tmp_path,
         layer("stops", "Point", "n:integer day:string", points, DEGREES),
+        layer("readings", "None", "lon:double lat:double", [(None, 10.0, 50.0)]),
         layer("parks", "Polygon", "n:integer", parks, DEGREES),
         output=tmp_path / "out",
     )
@@ -74,5 +77,5 @@ def test_a_stopped_tool_leaves_no_layer_and_no_file(
     asked = iter([False])
     _result, error, _stall = bench.work(name, arguments, cancelled=lambda: next(asked, True))
     assert isinstance(error, ToolCancelled)
-    assert len(bench.project.mapLayers()) == 2
+    assert len(bench.project.mapLayers()) == 3
     assert not list((tmp_path / "out").glob("*"))

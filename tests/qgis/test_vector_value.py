@@ -340,8 +340,29 @@ def test_a_grid_over_degrees_is_in_metres(tmp_path: Path) -> None:
     bench = Bench(tmp_path, layer("p", "Point", "n:integer", places, "EPSG:4326"))
     found = bench.run("grid_count", layer="p", size=1000, shape="square")
     assert found.numbers["total"] == 10
+    ((density,), *_) = table(bench, found, "per_km2")
+    assert density == pytest.approx(table(bench, found, "count")[0][0], rel=1e-3)
     area = bench.run("measure", layer="r1", what="area", unit="ha")
     assert area.numbers["mean"] == pytest.approx(100, rel=1e-3)
+
+
+def test_points_in_degrees_are_measured_on_every_worker(tmp_path: Path) -> None:
+    """QGIS would give NaN from the second thread on that measures in a CRS of the tool's own."""
+    places = [(f"POINT({10 + one / 100} {50 + one / 100})", one) for one in range(5)]
+    bench = Bench(tmp_path, layer("p", "Point", "n:integer", places, "EPSG:4326"))
+    found = [bench.work("clustering", {"layer": "p"})[0] for _ in range(3)]
+    assert [round(one.numbers["mean_distance"], 1) for one in found] == [1323.2] * 3
+
+
+def test_a_layer_in_a_crs_of_its_own_is_measured(tmp_path: Path) -> None:
+    from qgis.core import QgsCoordinateReferenceSystem
+
+    own = layer("p", "Polygon", "n:integer", [(box(0, 0, 1000, 1000), 1)])
+    text = "+proj=aeqd +lat_0=50 +lon_0=10 +datum=WGS84 +units=m +no_defs"
+    own.setCrs(QgsCoordinateReferenceSystem.fromProj(text))
+    bench = Bench(tmp_path, own)
+    found = bench.run("measure", layer="p", what="area", unit="ha")
+    assert found.numbers["sum"] == pytest.approx(100, rel=1e-6)
 
 
 def test_points_are_clustered_or_evenly_spread_c17(tmp_path: Path) -> None:

@@ -56,6 +56,7 @@ class GeoOlmPlugin:
         self._folder: PackageFolder | None = None
         self._packages: Any = None
         self._models: Any = None
+        self._doctor: Any = None
         self._to_fetch = False
         self._sent: Any = None
         self._checks: set[RunTask] = set()
@@ -77,6 +78,7 @@ class GeoOlmPlugin:
         from ..ui.chat_dock import ChatDock
         from ..ui.options_page import OptionsFactory
         from .desk import Desk
+        from .doctor_desk import DoctorDesk
         from .model_desk import ModelDesk
         from .package_desk import PackageDesk
 
@@ -90,6 +92,10 @@ class GeoOlmPlugin:
         self._models = ModelDesk(SettingsStore().load)
         self._desk = Desk(self._iface, self._dock, settings)
         self._desk.join_models(self._models)
+        self._doctor = DoctorDesk(SettingsStore().load, lambda: self._desk.models)
+        self._doctor.used.connect(lambda: self._desk.use(SettingsStore().load()))
+        self._doctor.log_requested.connect(lambda: self._iface.openMessageLog())
+        self._dock.doctor_requested.connect(lambda: self._doctor.open(self._iface.mainWindow()))
         self._dock.pull_requested.connect(self._show_fetch)
         self._dock.options_requested.connect(self.show_options)
         self._dock.model_file_requested.connect(self.show_options)
@@ -121,6 +127,10 @@ class GeoOlmPlugin:
         if self._sent is not None:
             self._sent.close()
             self._sent = None
+        if self._doctor is not None:
+            self._doctor.close()
+            self._doctor.deleteLater()
+            self._doctor = None
         if self._models is not None:
             self._models.close()
             self._models = None
@@ -230,6 +240,7 @@ class GeoOlmPlugin:
         page.privacy.sent_requested.connect(lambda: self.show_sent(page.window()))
         page.settings_changed.connect(self._apply)
         page.check_requested.connect(lambda settings: self._check(page, settings))
+        page.doctor_requested.connect(lambda settings: self._doctor.open(page.window(), settings))
 
     def _apply(self, settings: Settings) -> None:
         SettingsStore().save(settings)

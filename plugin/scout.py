@@ -11,6 +11,7 @@ from ..ui.model_view import Action, ModelCondition, ModelView
 from .link import process_link
 from .llm.base import ModelCard, ModelError, ModelMissing, NoModel, Server
 from .llm.gate import ConsentNeeded
+from .model_note import NoteStore
 from .settings import Settings
 
 _SERVERS = {
@@ -64,6 +65,12 @@ def view_of(card: ModelCard) -> ModelView:
         detail.append(f"{card.size / 1e9:.1f} GB")
     if card.residence:
         detail.append(f"loaded {card.residence}")
+    note = NoteStore().recall(card)
+    if note is not None:
+        detail.append(
+            f"reads {note.reading:.0f} and writes {note.writing:.0f} tokens a second, "
+            f"checked on {note.date[:10]}"
+        )
     return ModelView(
         ModelCondition.READY,
         name=card.name,

@@ -74,6 +74,7 @@ class ChatDock(QgsDockWidget):
     consent_given = pyqtSignal(str)
     consent_refused = pyqtSignal(str)
     sent_page_requested = pyqtSignal()
+    doctor_requested = pyqtSignal()
     offline_chosen = pyqtSignal(bool)
     undo_requested = pyqtSignal()
     keep_requested = pyqtSignal(object)
@@ -288,6 +289,7 @@ class ChatDock(QgsDockWidget):
             Action.ADD_LAYER: self.add_layer_requested,
             Action.DEMO: self.demo_requested,
             Action.SENT: self.sent_page_requested,
+            Action.DOCTOR: self.doctor_requested,
         }
         consents = {Action.ALLOW: self.consent_given, Action.REFUSE: self.consent_refused}
         action = Action(key)

@@ -78,7 +78,7 @@ class ModelChip(QAbstractButton):
         self.update()
 
     def menu(self) -> QMenu:
-        """Return the menu: models found, look again, options."""
+        """Return the menu: models found, what can be done with them, options."""
         menu = QMenu(self)
         menu.setObjectName("GeoOlmModelMenu")
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -96,6 +96,7 @@ class ModelChip(QAbstractButton):
         )
         for icon, text, key in (
             *(entry[1:] for entry in own if entry[0]),
+            ("mActionWhatsThis", tr("Model doctor…"), Action.DOCTOR),
             ("mActionRefresh", tr("Look again"), Action.LOOK_AGAIN),
             ("mIconConnect", tr("What was sent…"), Action.SENT),
             ("mActionOptions", tr("Options…"), Action.OPTIONS),

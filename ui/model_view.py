@@ -36,6 +36,7 @@ class Action(Enum):
     ALLOW = "allow"
     REFUSE = "refuse"
     SENT = "sent"
+    DOCTOR = "doctor"
 
 
 @dataclass(frozen=True)

@@ -92,6 +92,7 @@ class OptionsPage(QgsOptionsPageWidget):
 
     settings_changed = pyqtSignal(object)
     check_requested = pyqtSignal(object)
+    doctor_requested = pyqtSignal(object)
 
     def __init__(self, settings: Settings, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -244,11 +245,16 @@ class OptionsPage(QgsOptionsPageWidget):
         self.check.setObjectName("GeoOlmCheck")
         self.check.setAccessibleName(self.tr("Check the server and the model"))
         self.check.clicked.connect(self._check)
+        self.doctor = QPushButton(self.tr("Model doctor…"))
+        self.doctor.setObjectName("GeoOlmOptionsDoctor")
+        self.doctor.setAccessibleName(self.tr("Measure what the model can do"))
+        self.doctor.clicked.connect(lambda: self.doctor_requested.emit(self.settings()))
         self._refocus = False
         self.check_line = CheckLine(self._outlet)
         self.check_line.allowed.connect(self._allow)
         row = QHBoxLayout()
         row.addWidget(self.check)
+        row.addWidget(self.doctor)
         row.addWidget(self.check_line, 1)
         row.addStretch(0)
         form.addRow("", row)

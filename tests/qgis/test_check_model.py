@@ -24,8 +24,9 @@ from geo_olm.plugin.check import CheckModelAlgorithm
 from geo_olm.plugin.doctor_desk import DoctorDesk
 from geo_olm.plugin.link import process_link
 from geo_olm.plugin.llm.base import ModelCard, Server
-from geo_olm.plugin.llm.doctor_note import key_of
+from geo_olm.plugin.llm.doctor_note import ModelNote, key_of
 from geo_olm.plugin.model_note import KEY, MOST_NOTES, NoteStore
+from geo_olm.plugin.scout import view_of
 from geo_olm.plugin.settings import Settings
 from geo_olm.ui.state_shape import Shape
 
@@ -162,8 +163,6 @@ def test_closing_the_desk_ends_a_running_examination(qgis_app: Any) -> None:
 
 def test_notes_are_of_their_weights_and_the_oldest_are_forgotten(qgis_app: Any) -> None:
     card = ModelCard("m", Server.OLLAMA, "127.0.0.1:11434", 4096, "abc")
-    from geo_olm.plugin.llm.doctor_note import ModelNote
-
     note = ModelNote("m", "abc", "2026-01-01T00:00:00Z", "Good", "schema", 4096, "filter")
     store = NoteStore()
     store.keep(key_of(card), note)
@@ -174,3 +173,13 @@ def test_notes_are_of_their_weights_and_the_oldest_are_forgotten(qgis_app: Any) 
     assert store.recall(card) is None
     QgsSettings().setValue(KEY, "{broken")
     assert store.recall(card) is None
+
+
+def test_the_chip_tells_what_was_measured_and_when(qgis_app: Any) -> None:
+    card = ModelCard("m", Server.OLLAMA, "127.0.0.1:11434", 4096, "abc")
+    date = "2026-01-02T03:04:05Z"
+    note = ModelNote("m", "abc", date, "Good", "schema", 4096, "filter", 11, 12, 78.4, 23.6)
+    assert "tokens a second" not in view_of(card).detail
+    NoteStore().keep(key_of(card), note)
+    said = "reads 78 and writes 24 tokens a second, checked on 2026-01-02"
+    assert said in view_of(card).detail

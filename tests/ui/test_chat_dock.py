@@ -631,6 +631,13 @@ def test_the_model_menu_lists_what_was_found(dock: ChatDock, child: Child) -> No
     assert [list(each) for each in chosen] == [["Other"]]
 
 
+def test_the_model_menu_leads_to_the_doctor(dock: ChatDock, child: Child) -> None:
+    asked = QSignalSpy(dock.doctor_requested)
+    actions = child("GeoOlmModelChip").menu().actions()
+    next(each for each in actions if each.text() == "Model doctor…").trigger()
+    assert len(asked) == 1
+
+
 def test_colours_follow_the_palette_at_run_time(
     dock: ChatDock, child: Child, light: QPalette, dark: QPalette
 ) -> None:

@@ -176,3 +176,12 @@ def test_the_factory_makes_a_page_with_the_settings_of_the_moment(qgis_app: obje
     assert prepared == [page]
     assert not factory.icon().isNull()
     page.deleteLater()
+
+
+def test_the_doctor_is_asked_for_with_the_settings_as_they_stand(page: OptionsPage) -> None:
+    asked = QSignalSpy(page.doctor_requested)
+    server = page.findChild(QComboBox, "GeoOlmOptionsServer")
+    server.setCurrentIndex(server.findData("ollama"))
+    button = page.findChild(QPushButton, "GeoOlmOptionsDoctor")
+    QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+    assert asked[0][0].server == "ollama"

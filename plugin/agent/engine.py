@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ...tools.base import (
     LastingError,
@@ -21,7 +21,7 @@ from ...tools.base import (
     ToolResult,
     UnanswerableError,
 )
-from ..llm.base import Cancelled, ModelError, RunCancelled, Speaker, Spoken
+from ..llm.base import Cancelled, Choice, ModelError, RunCancelled, Speaker, Spoken
 from . import prompt
 from .chat import Chat, Turn
 from .closing import ANSWER, REJECT, Close, Closing, until_closing
@@ -54,9 +54,14 @@ _NO_TOOL = (
     'The model asked for a tool that does not exist ("{}") and then gave no answer. '
     "Ask again, or choose another model."
 )
+_TOO_MANY = (
+    "All tools together do not fit this model's context, so only those of each stage are offered."
+)
 _LOAD = "Load"
 _FULL = 0.625
 """Share of the context that earlier turns may fill; a turn takes up to 3,000 tokens of 8,192."""
+_HEAD = 0.45
+"""Share of the context that the beginning of a chat may fill with all tools described."""
 _INFO = "layer_info"
 _ZOOM = "zoom_to_layer"
 
@@ -98,6 +103,7 @@ class _Run:
     reminded: int = 0
     unfinished: int = 0
     kept: int = 0
+    narrowed: str = ""
 
     def __post_init__(self) -> None:
         agent = self.agent
@@ -162,6 +168,7 @@ class _Run:
         yield self._enter(agent.workflow.initial)
         if not layers:
             return Status.REJECTED, _NO_LAYER
+        yield from self._fit_head(card.context)
         yield from self._make_room(card.context)
         needed = yield from self._init(layers)
         details = yield from self._load(needed)
@@ -222,8 +229,16 @@ class _Run:
 
     def _open_chat(self) -> None:
         if not self.chat.messages:
-            self.chat.messages += self._opening()
-            self.kept = len(self.chat.messages)
+            self._begin_chat(self._opening())
+
+    def _fit_head(self, context: int) -> Generator[Event, None, None]:
+        """Describe fewer tools where all of them leave too little of the context."""
+        if self.menu.exposure != "hint":
+            return
+        if self.agent.speaker.estimate(tuple(self._opening())) > context * _HEAD:
+            self.menu.exposure = "filter"
+            if not self.chat.turns:
+                yield Notice(_TOO_MANY)
 
     def _make_room(self, context: int) -> Generator[Event, None, None]:
         """Summarise the older turns when too little of the context is left for this one."""
@@ -234,15 +249,21 @@ class _Run:
         reply = yield from self.talk.write(
             (*self._messages(), ask), self.agent.limits.reply_tokens, stream=False
         )
-        self.chat.messages = [
-            *self._opening(),
-            Message(Role.USER, f"Earlier in this chat:\n{reply.text.strip()}"),
-            Message(Role.ASSISTANT, "Understood."),
-        ]
-        self.chat.shown.clear()
-        self.shown = frozenset()
-        self.kept = len(self.chat.messages)
+        self._begin_chat(
+            [
+                *self._opening(),
+                Message(Role.USER, f"Earlier in this chat:\n{reply.text.strip()}"),
+                Message(Role.ASSISTANT, "Understood."),
+            ]
+        )
         yield Notice("The chat filled the model's context, so its older turns were summarised.")
+
+    def _begin_chat(self, messages: list[Message]) -> None:
+        self.chat.messages = messages
+        self.chat.shown.clear()
+        self.menu.begin_chat()
+        self.shown = frozenset(self.chat.shown)
+        self.kept = len(messages)
 
     def _fits(self, context: int) -> bool:
         return self.agent.speaker.estimate(self._messages()) < context * _FULL
@@ -252,6 +273,7 @@ class _Run:
         agent = self.agent
         return [
             prompt.system(agent.prompts, agent.workflow),
+            *self.menu.head(),
             *prompt.initial(agent.bank.initial(), agent.workflow),
         ]
 
@@ -283,6 +305,7 @@ class _Run:
     def _step(self) -> Generator[Event, None, tuple[Status, str] | None]:
         """One call, chosen by the model, carried out and remembered."""
         choice = self.menu.choice(self.stage)
+        self._narrow(choice)
         spoken = until_closing((yield from self.talk.choose(self._messages(), choice)))
         self._say(spoken.message)
         if not spoken.calls:
@@ -296,6 +319,14 @@ class _Run:
             if ended is not None:
                 return ended
         return None
+
+    def _narrow(self, choice: Choice) -> None:
+        """Name the tools of a choice at the end of the message that has not been sent yet."""
+        line = self.menu.narrowing(choice)
+        if line != self.narrowed:
+            self.narrowed = line
+            last = self.chat.messages[-1]
+            self.chat.messages[-1] = replace(last, content=f"{last.content}\n{line}")
 
     def _without_call(self, spoken: Spoken) -> tuple[Status, str] | None:
         """A reply without a call: remind once, then stop with a plain sentence."""

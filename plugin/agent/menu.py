@@ -27,7 +27,13 @@ _PLACE = ("Location",)
 @dataclass
 class Menu:
     """The offers of one run. `intent` and `missing` are known after Init; `free` opens every tool
-    of the reachable states, once something went wrong."""
+    of the reachable states, once something went wrong.
+
+    With the exposure "filter" only the usual tools of an intent are described, after Init. With
+    "hint" all tools are described at the head of the chat, so that its beginning is the same
+    whatever is asked, and a last line names those that may be called now. What may be called is
+    held by `choice` either way.
+    """
 
     workflow: Workflow
     bank: ExampleBank
@@ -63,7 +69,7 @@ class Menu:
                 "maxItems": min(_LAYERS, len(keys)),
             },
         }
-        return Choice(said=said)
+        return Choice(said=said, offered=self._offered())
 
     def understood(self, said: dict[str, Any], layers: tuple[LayerProfile, ...]) -> list[str]:
         """Take what Init said; return the layers to load.
@@ -106,6 +112,7 @@ class Menu:
                 tool.name: tuple(item.name for item in states if tool.name in item.tools)
                 for tool in tools
             },
+            self._offered(),
         )
 
     def correction(self, tool: ToolDefinition | None) -> Choice:
@@ -113,12 +120,25 @@ class Menu:
         tools = (tool,) if tool else self._all(self.workflow.reachable(self.workflow.error))
         return Choice(tools, self.toolbox.layers(), self.chat.references())
 
-    def offer(self, stage: str) -> list[Message]:
-        """Describe the tools and show the examples most alike, each once in a chat.
+    def head(self) -> list[Message]:
+        """Return the description of all tools, with which a chat begins; none with "filter"."""
+        tools = self._offered()
+        return prompt.offer(self.workflow.states, tools, ()) if tools else []
 
-        With the exposure "filter" only the usual tools of this intent are described, with "hint"
-        all of the reachable states; what may be called is held by `choice` either way.
-        """
+    def begin_chat(self) -> None:
+        """Remember what the head of a chat describes."""
+        self.chat.shown |= {tool.name for tool in self._offered()}
+
+    def narrowing(self, choice: Choice) -> str:
+        """Return the line that names the tools of a choice among all; "" with "filter"."""
+        return prompt.narrowing(choice.tools) if self.exposure == "hint" else ""
+
+    def _offered(self) -> tuple[ToolDefinition, ...]:
+        return self._all(self.workflow.states) if self.exposure == "hint" else ()
+
+    def offer(self, stage: str) -> list[Message]:
+        """Describe the tools that a chat has not described yet, and show the examples most alike,
+        each once in a chat."""
         states = self.workflow.reachable(stage)
         tools = self._usual(states) if self.exposure == "filter" else self._all(states)
         fresh = tuple(tool for tool in tools if tool.name not in self.chat.shown)

@@ -46,11 +46,15 @@ class Prompts:
 
 def load(folder: Path) -> Prompts:
     """Read the prompt texts. Raises OSError when one is missing."""
-    names = ("system", "reflect", "confirm", "summary")
-    texts = [(folder / f"{name}.txt").read_text(encoding="utf-8").strip() for name in names]
+    system, reflect, confirm, summary = (
+        (folder / f"{name}.txt").read_text(encoding="utf-8").strip()
+        for name in ("system", "reflect", "confirm", "summary")
+    )
     words = json.loads((folder / "words.json").read_text(encoding="utf-8"))
-    kinds = ("references", "showing")
-    return Prompts(*texts, *(frozenset(" ".join(words[kind].values()).split()) for kind in kinds))
+    references, showing = (
+        frozenset(" ".join(words[kind].values()).split()) for kind in ("references", "showing")
+    )
+    return Prompts(system, reflect, confirm, summary, references, showing)
 
 
 def _words(text: str) -> list[str]:
@@ -173,6 +177,11 @@ def offer(
     return turns or (
         [Message(Role.USER, said), Message(Role.ASSISTANT, "Understood.")] if said else []
     )
+
+
+def narrowing(tools: Iterable[ToolDefinition]) -> str:
+    """Return the line that names which of all tools may be called now."""
+    return "Tools now: " + ", ".join(tool.name for tool in tools)
 
 
 def begin(details: Sequence[str], text: str) -> Message:

@@ -182,6 +182,8 @@ class Choice:
     `tools` may be called, on `layers` and on `results` (references by kind: number, text,
     layer). `said` are the values that stand before the call, as JSON schemas by name, in order;
     `stages` narrows the value of CURRENT_STAGE for each tool. Without tools only `said` is asked.
+    `offered` are the tools that a model with native calls is told of, the same ones all through a
+    chat; empty means `tools`.
     """
 
     tools: tuple[ToolDefinition, ...] = ()
@@ -189,6 +191,7 @@ class Choice:
     results: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     said: Mapping[str, dict[str, Any]] = field(default_factory=dict)
     stages: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    offered: tuple[ToolDefinition, ...] = ()
 
 
 @dataclass(frozen=True)

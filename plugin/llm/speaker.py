@@ -171,7 +171,8 @@ class ModelSpeaker:
 
     def _request(self, messages: tuple[Message, ...], choice: Choice) -> ChatRequest:
         schema = reply_schema(choice) if self._mode is Mode.SCHEMA else None
-        tools = tuple(_spec(tool) for tool in choice.tools) if self._mode is Mode.NATIVE else ()
+        told = choice.offered or choice.tools
+        tools = tuple(_spec(tool) for tool in told) if self._mode is Mode.NATIVE else ()
         return ChatRequest(
             messages, tools, schema, self._reply_tokens, self._temperature, self._seed
         )

@@ -11,7 +11,6 @@ from typing import Any
 
 from ....tools.base import ToolDefinition
 from ...agent.message import Message, Role
-from ...agent.prompt import signature
 from ...llm.base import ContextFull, Speaker
 
 OBSERVED = "Observation:"
@@ -21,7 +20,13 @@ _CALL_FORM = (
     "Call a tool by one JSON object on a line of its own: "
     '{"tool": "NAME", "arguments": {"NAME": VALUE}}. The result comes back as an observation.'
 )
+_CONDITIONS = (
+    'conditions is a list of {"field": "NAME", "op": "=", "value": VALUE}; op may be =, <>, >, <, '
+    "contains, is empty, is not empty, one of, between. where takes a QGIS expression instead."
+)
 _CUT = 160
+_ROOM = 9_000
+"""Characters for the list of tools, a third of what a model with 8,192 tokens reads."""
 _CHARACTERS = 3.2
 _SHARE = 0.4
 """Share of the context that native tool definitions may take before they are shortened."""
@@ -31,10 +36,34 @@ _KEPT = ("type", "enum", "items", "properties", "required", "anyOf")
 
 
 def listed(tools: Sequence[ToolDefinition]) -> str:
-    """Write the tools in a line each, with how to call them; "" for none."""
+    """Write the tools in a line each, with how to call them; "" for none.
+
+    Where they are many, only the first part of each description is written.
+    """
     if not tools:
         return ""
-    return "\n".join(["Tools:", *(f"- {signature(tool)}" for tool in tools), _CALL_FORM])
+    filters = any("conditions" in tool.parameters.get("properties", {}) for tool in tools)
+    shown = [_line(tool) for tool in tools]
+    if sum(map(len, shown)) > _ROOM:
+        shown = [_line(replace(tool, description=_first(tool))) for tool in tools]
+    lines = ["Tools:", *(f"- {line}" for line in shown), _CALL_FORM]
+    return "\n".join([*lines, _CONDITIONS] if filters else lines)
+
+
+def _line(tool: ToolDefinition) -> str:
+    """Write a tool with its arguments, the values of those required, and its description."""
+    properties = tool.parameters.get("properties", {})
+    required = tool.parameters.get("required", [])
+    names = []
+    for name, one in properties.items():
+        values = one.get("enum", ())
+        if name not in required:
+            names.append(f"{name}?")
+        elif 0 < len(values) <= _VALUES:
+            names.append(f"{name}={'|'.join(map(str, values))}")
+        else:
+            names.append(name)
+    return f"{tool.name}({', '.join(names)}): {tool.description}"
 
 
 def without_runs(messages: Iterable[Message]) -> tuple[Message, ...]:
@@ -113,8 +142,11 @@ def _bare(tool: ToolDefinition) -> ToolDefinition:
     """Keep the names of the arguments, and the first part of the description."""
     required = tool.parameters.get("required", [])
     kept: dict[str, Any] = {name: {} for name in _tiny(tool).parameters["properties"]}
-    said = _CLAUSE.split(tool.description, maxsplit=1)[0]
-    return replace(tool, description=said, parameters=_object(kept, required))
+    return replace(tool, description=_first(tool), parameters=_object(kept, required))
+
+
+def _first(tool: ToolDefinition) -> str:
+    return _CLAUSE.split(tool.description, maxsplit=1)[0]
 
 
 def _object(properties: dict[str, Any], required: Sequence[str]) -> dict[str, Any]:

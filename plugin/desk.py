@@ -46,6 +46,7 @@ class Desk(QObject):
 
     def __init__(self, iface: Any, dock: ChatDock, settings: Settings) -> None:
         super().__init__()
+        self._asked = False
         self._view = ModelView()
         self._offers: tuple[Offer, ...] = ()
         self._iface = iface
@@ -66,10 +67,16 @@ class Desk(QObject):
 
     def use(self, settings: Settings) -> None:
         """Take new settings, and look for the model that they lead to."""
-        self._settings = settings
+        self._settings, self._asked = settings, False
         self._dock.set_offline(settings.offline)
         self.session.use(settings)
         self.look_for_model()
+
+    @property
+    def missing_model(self) -> str:
+        """The name of a model that Ollama does not have, "" when nothing is missing."""
+        view = self._view
+        return view.name if view.can_pull and view.condition is ModelCondition.UNREACHABLE else ""
 
     def ask(self, question: str) -> None:
         """Take up a question."""
@@ -177,6 +184,9 @@ class Desk(QObject):
 
     def _ran(self, running: bool) -> None:
         if not running:
+            if not self._asked:  # only now it is known where the model was loaded
+                self._asked = True
+                self.look_for_model()
             self._dock.set_undoable(self.session.can_undo)
             self._settled.start()
 

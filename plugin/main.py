@@ -234,6 +234,7 @@ class GeoOlmPlugin:
         self._models.attach(page.fetch)
         if self._to_fetch:
             self._to_fetch = False
+            page.fetch.name.setText(self._desk.missing_model)
             QTimer.singleShot(0, page.show_fetch)
         self._packages.attach(page.packages)
         page.privacy.note.setText(summary())

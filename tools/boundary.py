@@ -54,6 +54,11 @@ class Boundary:
         if path is None:
             raise MendableError(f"{name} cannot be an address: {source}. Give a file's path.")
         found = self._found(path)
+        if not path.is_absolute() and not found.exists():
+            raise MendableError(
+                f"There is no file {path} in the folders that may be read: the project's, the "
+                "output folder and those allowed in the options."
+            )
         if not any(is_inside(found, folder) for folder in self._folders()):
             raise MendableError(
                 f"{name} {path} lies outside the folders that may be read: the project's, the "

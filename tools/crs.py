@@ -13,9 +13,15 @@ from qgis.core import (
     QgsCoordinateTransform,
     QgsDistanceArea,
     QgsMapLayer,
+    QgsRectangle,
 )
 
 DEGREES = "EPSG:4326"
+
+
+def are_degrees(box: QgsRectangle) -> bool:
+    """Tell whether coordinates can be longitudes and latitudes."""
+    return bool(QgsRectangle(-180, -90, 180, 90).contains(box))
 
 
 def settle(layer: QgsMapLayer) -> None:

@@ -15,7 +15,6 @@ from qgis.core import (
     QgsFields,
     QgsGeometry,
     QgsPointXY,
-    QgsRectangle,
     QgsVectorLayer,
     QgsWkbTypes,
 )
@@ -23,6 +22,7 @@ from qgis.PyQt.QtCore import QDate, QDateTime, Qt
 
 from . import wording
 from .base import MendableError
+from .crs import DEGREES, are_degrees
 from .delimited import Table, read_table
 from .new_layer import fields_of, new_layer
 
@@ -31,8 +31,6 @@ _NORTH = re.compile("y|lat|latitude|latitud|north|northing|enlem|hochwert|ycoord
 _WKT = re.compile("wkt|geom|geometry|wktgeom|thegeom|shape|geomwkt")
 """Names of columns in lower case, without marks."""
 _SRID = re.compile(r"\s*SRID=(\d+);", re.IGNORECASE)
-_DEGREES = "EPSG:4326"
-_GLOBE = QgsRectangle(-180, -90, 180, 90)
 _SOME = 50
 Geometries = list[QgsGeometry]
 
@@ -97,14 +95,14 @@ def _placed(
     if without:
         note(f"{wording.counted(without, 'row')} of {path.name} without coordinates, kept empty.")
     if not system.isValid():
-        degrees = _are_degrees(found)
+        degrees = _fit_degrees(found)
         note(
-            f"The CRS is taken to be {_DEGREES}, since the coordinates can be degrees."
+            f"The CRS is taken to be {DEGREES}, since the coordinates can be degrees."
             if degrees
             else f"The coordinates of {path.name} are no degrees, and the file does not tell their "
             "CRS: open it again with crs, such as EPSG:25832."
         )
-        system = QgsCoordinateReferenceSystem(_DEGREES) if degrees else system
+        system = QgsCoordinateReferenceSystem(DEGREES) if degrees else system
     return found, system
 
 
@@ -137,9 +135,9 @@ def _of_numbers(table: Table, east: int, north: int) -> Geometries:
     return found
 
 
-def _are_degrees(found: Geometries) -> bool:
+def _fit_degrees(found: Geometries) -> bool:
     boxes = [one.boundingBox() for one in found if not one.isNull()]
-    return bool(boxes) and all(_GLOBE.contains(box) for box in boxes)
+    return bool(boxes) and all(map(are_degrees, boxes))
 
 
 def _groups(found: Geometries) -> dict[str, list[int]]:

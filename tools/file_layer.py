@@ -31,6 +31,8 @@ _KINDS = (Qgis.LayerType.Vector, Qgis.LayerType.Raster)
 _PROVIDERS = ("ogr", "gdal")
 _MOST_READ = 20_000
 _ARCHIVE = "/vsizip/"
+_SHEETS, _HEADED = {".xlsx", ".xls", ".ods"}, "|option:HEADERS=FORCE"
+"""GDAL takes a first row of names for a row of data where all columns are texts."""
 _PARTS = {".shp": (".shx", ".dbf")}
 """Files without which another one cannot be read."""
 
@@ -143,13 +145,16 @@ def _chosen(
             f"{asked.path.name} has {len(parts)} layers: name one with layer. "
             f"They are {listed(names, 60)}."
         )
+    if asked.path.suffix.lower() in _SHEETS:
+        context.note("The first row of the sheet was taken as the names of its columns.")
     if len(parts) > 1:
         context.note(f"{asked.path.name} has {len(parts)} layers; each was opened.")
     return parts
 
 
 def _named(part: QgsProviderSublayerDetails, asked: Wanted) -> str:
-    return str(part.name()) or asked.path.stem
+    name = str(part.name()) or asked.path.stem
+    return Path(name).stem if asked.path.suffix.lower() == ".zip" else name
 
 
 def _layer(part: QgsProviderSublayerDetails, asked: Wanted, said: Callable[[], str]) -> QgsMapLayer:
@@ -163,7 +168,9 @@ def _layer(part: QgsProviderSublayerDetails, asked: Wanted, said: Callable[[], s
         # A Shapefile opened so loses the encoding of its .cpg file (QGIS 3.40); a GeoPackage
         # opened for writing gets files beside it.
         options.forceReadOnly = asked.path.suffix.lower() == ".gpkg"
-        layer = QgsVectorLayer(part.uri(), name, part.providerKey(), options)
+        sheet = asked.path.suffix.lower() in _SHEETS
+        uri = f"{part.uri()}{_HEADED}" if sheet else part.uri()
+        layer = QgsVectorLayer(uri, name, part.providerKey(), options)
         if layer.isValid():
             _check_read(layer, asked, said)
     if not layer.isValid():

@@ -19,6 +19,7 @@ from . import argument, execution, wording
 from .base import Family, MendableError, ToolDefinition, ToolResult
 from .condition import field_named, number_of
 from .context import Context
+from .crs import DEGREES, are_degrees
 from .distance import needs_crs
 from .expression import SourceFields, evaluator
 from .new_layer import new_layer
@@ -26,8 +27,6 @@ from .registry import Unchecked
 from .selection import titled
 from .source import RasterSource, VectorSource, crs_name
 
-_DEGREES = "EPSG:4326"
-_GLOBE = QgsRectangle(-180, -90, 180, 90)
 _CRS = {"type": "string", "description": "such as EPSG:25832"}
 _VECTOR, _RASTER = "native:reprojectlayer", "gdal:warpreproject"
 
@@ -63,12 +62,12 @@ class PointsFromTable(Unchecked):
             many = wording.counted(left, "row")
             context.note(f"{many} of {source.key} without coordinates left out.")
         target = _system(arguments["crs"]) if arguments.get("crs") else None
-        degrees = all(_GLOBE.contains(point) for _, point in places)
+        degrees = all(are_degrees(QgsRectangle(point, point)) for _, point in places)
         if not degrees and target is None:
             raise MendableError(
                 f"{names[0]} and {names[1]} of {source.key} are no degrees: say their crs."
             )
-        system = _system(_DEGREES) if degrees or target is None else target
+        system = _system(DEGREES) if degrees or target is None else target
         context.note(f"The coordinates were taken as {crs_name(system)}.")
         target = target or system
         if target != system:

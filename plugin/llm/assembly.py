@@ -32,11 +32,14 @@ class _Draft:
 
 
 class Assembly:
-    """Gathers one reply; every piece taken gives back what can be shown at once."""
+    """Gathers one reply; every piece taken gives back what can be shown at once.
 
-    def __init__(self, longest: int = LONGEST) -> None:
+    `longest` bounds its characters; 0 is the bound that holds for all.
+    """
+
+    def __init__(self, longest: int = 0) -> None:
         self.started = time.monotonic()
-        self._longest = longest
+        self._longest = longest or LONGEST
         self._taken = 0
         self._text: list[str] = []
         self._thoughts: list[str] = []

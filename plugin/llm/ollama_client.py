@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from types import ModuleType
@@ -35,8 +36,9 @@ def refusal_of(error: BaseException) -> Refusal | None:
         return error.refusal
     module = sys.modules.get("ollama")
     if module is not None and isinstance(error, module.ResponseError):
-        status = error.status_code
-        return Refusal(status if status > 0 else None, error.error)
+        status, told = error.status_code, error.error
+        text = told if isinstance(told, str) else json.dumps(told)  # the client passes on what came
+        return Refusal(status if status > 0 else None, text)
     return None
 
 

@@ -24,11 +24,12 @@ from .transfer import DownloadError, written_badly
 SUMS = "SHA256SUMS"
 
 
-def archive_name(system: str = platform.system(), machine: str = platform.machine()) -> str:
-    """Return the name of the archive for this machine, as in llama-server-linux-x86_64.zip."""
+def archive_name(system: str = "", machine: str = "") -> str:
+    """Return the name of the archive for a machine, this one when nothing is said, as in
+    llama-server-linux-x86_64.zip."""
     known = {"amd64": "x86_64", "aarch64": "arm64"}
-    kind = machine.lower()
-    return f"llama-server-{system.lower()}-{known.get(kind, kind)}.zip"
+    kind = (machine or platform.machine()).lower()
+    return f"llama-server-{(system or platform.system()).lower()}-{known.get(kind, kind)}.zip"
 
 
 def bring_archive(source: Source, folder: Path, tell: Tell, cancelled: Cancelled) -> Path:

@@ -11,7 +11,7 @@ from qgis.PyQt.QtCore import QCoreApplication, QObject
 
 from ..ui.package_panel import PackagePanel
 from ..ui.package_view import PackageLine, PackageView
-from .dependency.base import PackageError, Progress
+from .dependency.base import InstallStep, PackageError
 from .dependency.folder import PackageFolder
 from .dependency.install import Supply, install
 from .egress import gate_of, ledger, package_exchange, proxy_address
@@ -77,7 +77,7 @@ class PackageDesk(QObject):
 
     def _hear(self, told: Any) -> None:
         """Show how far an installation is, or how it ended."""
-        if isinstance(told, Progress):
+        if isinstance(told, InstallStep):
             self._view = PackageView(
                 self._view.packages, True, told.text, told.percent, "", self._view.removable
             )

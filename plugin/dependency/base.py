@@ -12,18 +12,16 @@ WANTED = ("ollama>=0.5,<1", "openai>=1.40,<3")
 NEVER = ("numpy", "pandas", "scipy", "shapely", "gdal", "pyqt5", "pyqt6")
 """Packages that belong to QGIS's own Python and are never brought beside it."""
 
-Cancelled = Callable[[], bool]
-
 
 @dataclass(frozen=True)
-class Progress:
+class InstallStep:
     """How far an installation is: one line for the user, and the share done (-1 is unknown)."""
 
     text: str
     percent: float = -1.0
 
 
-Tell = Callable[[Progress], None]
+Tell = Callable[[InstallStep], None]
 
 
 class PackageError(Exception):

@@ -11,14 +11,14 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from ..llm.address import is_loopback, shown
-from ..llm.base import ModelError, RunCancelled
+from ..llm.base import Cancelled, ModelError, RunCancelled
 from ..llm.exchange import ExchangeFactory
 from ..llm.gate import Gate
 from ..llm.holding import Held
 from ..llm.ledger import Ledger
 from ..llm.ward import PACKAGE
 from ..llm.watch import Watch
-from .base import NEVER, WANTED, Cancelled, PackageError, Progress, Tell
+from .base import NEVER, WANTED, InstallStep, PackageError, Tell
 from .folder import PackageFolder
 from .interpreter import Interpreter, find_interpreter, index_of
 from .pip_setting import configured, configured_index
@@ -59,7 +59,7 @@ def install(folder: PackageFolder, supply: Supply, tell: Tell, cancelled: Cancel
     except OSError as error:
         raise _no_room(error) from error
     try:
-        tell(Progress("Looking for QGIS's Python"))
+        tell(InstallStep("Looking for QGIS's Python"))
         interpreter = find_interpreter(cancelled)
         if interpreter is not None and interpreter.has_pip:
             _Pip(interpreter, supply, tell, cancelled).install(draft)
@@ -83,7 +83,7 @@ def _by_ourselves(draft: Path, supply: Supply, tell: Tell, cancelled: Cancelled)
     def told(file: str, size: int) -> None:
         if cancelled():
             raise RunCancelled
-        tell(Progress(f"Fetching {file}: {size / 1e6:.1f} MB"))
+        tell(InstallStep(f"Fetching {file}: {size / 1e6:.1f} MB"))
 
     exchange = supply.exchange(Watch(cancelled=cancelled))
     source = source_of(text, exchange, cancelled)
@@ -94,7 +94,7 @@ def _by_ourselves(draft: Path, supply: Supply, tell: Tell, cancelled: Cancelled)
         for number, wheel in enumerate(wheels):
             if cancelled():
                 raise RunCancelled
-            tell(Progress(f"Unpacking {wheel.name}", 100.0 * number / len(wheels)))
+            tell(InstallStep(f"Unpacking {wheel.name}", 100.0 * number / len(wheels)))
             unpack(wheel, draft)
 
 
@@ -182,7 +182,7 @@ class _Pip:
         word, _, rest = line.strip().partition(" ")
         if word in ("Collecting", "Downloading", "Installing", "Looking", "Using"):
             name = rest.split(" (")[0] if word != "Installing" else "the packages"
-            self._tell(Progress(f"{word} {_without_secrets(name)}"[:120]))
+            self._tell(InstallStep(f"{word} {_without_secrets(name)}"[:120]))
 
     def _failure(self) -> PackageError:
         """Return the error for what pip wrote last."""

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from .base import Cancelled
+from ..llm.base import Cancelled
 from .program import run
 
 _ASK = (

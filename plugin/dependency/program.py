@@ -10,8 +10,7 @@ from pathlib import Path
 
 from qgis.PyQt.QtCore import QProcess, QProcessEnvironment
 
-from ..llm.base import RunCancelled
-from .base import Cancelled
+from ..llm.base import Cancelled, RunCancelled
 
 _TICK_MS = 100
 _START_MS = 10_000

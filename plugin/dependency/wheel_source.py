@@ -11,9 +11,9 @@ from typing import Protocol
 from urllib.parse import urljoin, urlsplit
 from urllib.request import url2pathname
 
-from ..llm.base import ModelError, RunCancelled
+from ..llm.base import Cancelled, ModelError, RunCancelled
 from ..llm.exchange import Exchange, ExchangeError, Incoming, Outgoing, header, whole
-from .base import Cancelled, PackageError
+from .base import PackageError
 from .wheel import WheelLink, canonical, is_wheel, links_of
 
 HOPS = 5

@@ -18,7 +18,7 @@ from wheel_case import LoopbackIndex, client_wheels, make_wheel
 
 from geo_olm.plugin.dependency import install as install_module
 from geo_olm.plugin.dependency import interpreter as interpreter_module
-from geo_olm.plugin.dependency.base import PackageError, Progress
+from geo_olm.plugin.dependency.base import InstallStep, PackageError
 from geo_olm.plugin.dependency.folder import PackageFolder, PackageState
 from geo_olm.plugin.dependency.install import Supply, install
 from geo_olm.plugin.dependency.interpreter import Interpreter, find_interpreter, mark
@@ -30,7 +30,7 @@ from geo_olm.plugin.llm.transport import qgis_exchange
 from geo_olm.plugin.llm.ward import PACKAGE, Ward
 
 pytestmark = pytest.mark.usefixtures("qgis_app")
-Install = Callable[..., list[Progress]]
+Install = Callable[..., list[InstallStep]]
 
 
 def never() -> bool:
@@ -113,7 +113,7 @@ def test_a_program_of_another_version_or_kind_is_none(
 def test_pip_installs_from_a_folder_into_the_profile_and_nowhere_else(
     folder: PackageFolder, wheels: Path, tmp_path: Path
 ) -> None:
-    told: list[Progress] = []
+    told: list[InstallStep] = []
     install(folder, supply(tmp_path, str(wheels)), told.append, never)
     assert installed(folder) == EXPECTED
     assert sys.path[-1] == str(folder.present)

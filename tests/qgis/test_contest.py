@@ -13,8 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fake_openai import DONE, FakeOpenAI, chunk, counts, said, stream
 from qgis.core import QgsApplication
 from record_case import record_of
+from scripted_server import Step
 
 from geo_olm.plugin.agent.event import RunFinished, StageChanged, Status
 from geo_olm.plugin.evaluation import contest, harness
@@ -109,6 +111,46 @@ def test_a_task_without_a_chain_is_no_task_for_the_model_of_faults(tmp_path: Pat
 def test_methods_that_are_not_there_are_told_with_those_that_are(names: str, said: str) -> None:
     with pytest.raises(MethodError, match=said):
         methods_named(names, Settings())
+
+
+COUNT = {"layer": "states_provinces", "where": "\"admin\" = 'Turkey'"}
+ANSWER = {"value": "r1.count"}
+
+
+def acted(tool: str, arguments: dict[str, Any]) -> Step:
+    call = json.dumps({"tool": tool, "arguments": arguments})
+    return said("Thought: next.\n", f"Action: {call}")
+
+
+def called(tool: str, arguments: dict[str, Any], identity: str) -> Step:
+    function = {"name": tool, "arguments": json.dumps(arguments)}
+    call = {"index": 0, "id": identity, "type": "function", "function": function}
+    return stream([chunk(tool_calls=[call]), chunk("tool_calls"), counts(50, 9, 40), DONE])
+
+
+TEXT = (acted("count", COUNT), acted("answer", ANSWER))
+NATIVE = (called("count", COUNT, "abcdefgh1"), called("answer", ANSWER, "abcdefgh2"))
+
+
+@pytest.mark.parametrize(("name", "steps"), [("react", TEXT), ("react+chat", NATIVE)])
+def test_a_method_asks_a_server_in_text_or_by_the_chat_api(
+    tmp_path: Path, name: str, steps: tuple[Step, ...]
+) -> None:
+    with FakeOpenAI(*steps, models=["qwen2.5-1.5b-q4_k_m"]) as server:
+        settings = Settings(server="openai", address=f"{server.address}/v1", run_tokens=6000)
+        plan = Plan(
+            tasks("W01"), tuple(methods_named(name, settings)), TASKS.parent, tmp_path, seed=4
+        )
+        (found,) = ResultFile(Harness(plan).run()).runs
+    assert (found["reasons"], found["value"], found["method"]) == ([], 81, name)
+    assert (found["model"], found["size"]) == ("qwen2.5-1.5b-q4_k_m", "1.5B")
+    assert (found["quantisation"], found["server"]) == ("Q4_K_M", "openai")
+    assert found["tokens"]["prompt"] == sum((20, 20) if name == "react" else (50, 50))
+    first, second = server.requests
+    assert ("tools" in first) is (name == "react+chat")
+    assert {first["seed"], second["seed"]} == {5}
+    roles = [message["role"] for message in second["messages"][-2:]]
+    assert roles == ["assistant", "user" if name == "react" else "tool"]
 
 
 class Down:

@@ -12,6 +12,7 @@ from pathlib import Path
 from osgeo import gdal
 from qgis.core import (
     Qgis,
+    QgsFeatureRequest,
     QgsMapLayer,
     QgsProviderRegistry,
     QgsProviderSublayerDetails,
@@ -23,6 +24,7 @@ from qgis.PyQt.QtCore import QCoreApplication
 from . import delimited, delimited_layer, parquet
 from .base import MendableError
 from .context import Context
+from .source import field_type
 from .spelling import bare, listed
 
 MOST_LAYERS = 30
@@ -31,8 +33,9 @@ _KINDS = (Qgis.LayerType.Vector, Qgis.LayerType.Raster)
 _PROVIDERS = ("ogr", "gdal")
 _MOST_READ = 20_000
 _ARCHIVE = "/vsizip/"
-_SHEETS, _HEADED = {".xlsx", ".xls", ".ods"}, "|option:HEADERS=FORCE"
-"""GDAL takes a first row of names for a row of data where all columns are texts."""
+_SHEETS = {".xlsx": "OGR_XLSX_HEADERS", ".xls": "OGR_XLS_HEADERS", ".ods": "OGR_ODS_HEADERS"}
+"""GDAL's options on whether the first row of a sheet holds names."""
+_UNNAMED = re.compile(r"Field\d+")
 _PARTS = {".shp": (".shx", ".dbf")}
 """Files without which another one cannot be read."""
 
@@ -74,7 +77,7 @@ def opened(asked: Wanted, crs: str, context: Context) -> list[QgsMapLayer]:
         return list(found)
     with _Quiet() as said:
         parts = _chosen(_sublayers(asked), asked, context)
-        return [_layer(one, asked, said) for one in parts]
+        return [_layer(one, asked, said, context) for one in parts]
 
 
 class _Quiet:
@@ -145,8 +148,6 @@ def _chosen(
             f"{asked.path.name} has {len(parts)} layers: name one with layer. "
             f"They are {listed(names, 60)}."
         )
-    if asked.path.suffix.lower() in _SHEETS:
-        context.note("The first row of the sheet was taken as the names of its columns.")
     if len(parts) > 1:
         context.note(f"{asked.path.name} has {len(parts)} layers; each was opened.")
     return parts
@@ -157,7 +158,9 @@ def _named(part: QgsProviderSublayerDetails, asked: Wanted) -> str:
     return Path(name).stem if asked.path.suffix.lower() == ".zip" else name
 
 
-def _layer(part: QgsProviderSublayerDetails, asked: Wanted, said: Callable[[], str]) -> QgsMapLayer:
+def _layer(
+    part: QgsProviderSublayerDetails, asked: Wanted, said: Callable[[], str], context: Context
+) -> QgsMapLayer:
     name = _named(part, asked)
     if part.type() == Qgis.LayerType.Raster:
         plain = QgsRasterLayer.LayerOptions(loadDefaultStyle=False)
@@ -168,11 +171,10 @@ def _layer(part: QgsProviderSublayerDetails, asked: Wanted, said: Callable[[], s
         # A Shapefile opened so loses the encoding of its .cpg file (QGIS 3.40); a GeoPackage
         # opened for writing gets files beside it.
         options.forceReadOnly = asked.path.suffix.lower() == ".gpkg"
-        sheet = asked.path.suffix.lower() in _SHEETS
-        uri = f"{part.uri()}{_HEADED}" if sheet else part.uri()
-        layer = QgsVectorLayer(uri, name, part.providerKey(), options)
+        layer = QgsVectorLayer(part.uri(), name, part.providerKey(), options)
         if layer.isValid():
             _check_read(layer, asked, said)
+            layer = _headed(layer, asked, context)
     if not layer.isValid():
         raise MendableError(_unread(asked))
     layer.moveToThread(QCoreApplication.instance().thread())
@@ -192,6 +194,25 @@ def _check_read(layer: QgsVectorLayer, asked: Wanted, said: Callable[[], str]) -
         raise MendableError(
             f"{asked.path.name} is damaged: {reason.rstrip('.')}. Ask for the file anew."
         )
+
+
+def _headed(layer: QgsVectorLayer, asked: Wanted, context: Context) -> QgsVectorLayer:
+    """Return a sheet of texts with its first row as names: GDAL takes them for data where no
+    column holds numbers. It is a copy, since the option holds for this thread alone."""
+    option = _SHEETS.get(asked.path.suffix.lower(), "")
+    fields = layer.fields()
+    unnamed = all(_UNNAMED.fullmatch(one.name()) for one in fields)
+    if not option or not unnamed or any(field_type(one) != "text" for one in fields):
+        return layer
+    gdal.SetThreadLocalConfigOption(option, "FORCE")
+    try:
+        headed = QgsVectorLayer(layer.source(), layer.name(), layer.providerType())
+        copy: QgsVectorLayer = headed.materialize(QgsFeatureRequest())
+    finally:
+        gdal.SetThreadLocalConfigOption(option, None)
+    copy.setName(layer.name())
+    context.note("The first row of the sheet was taken as the names of its columns.")
+    return copy
 
 
 def _unread(asked: Wanted) -> str:

@@ -28,7 +28,7 @@ from .source import VectorSource, snapshot
 _DEGREES = "EPSG:4326"
 _IN_DEGREES = {"GeoJSON", "KML"}
 _PLAIN = {"CSV", "XLSX"}
-_OPTIONS = {"GeoJSON": ["RFC7946=YES"], "CSV": ["STRING_QUOTING=IF_AMBIGUOUS"]}
+_OPTIONS = {"GeoJSON": ["RFC7946=YES"], "CSV": ["STRING_QUOTING=IF_NEEDED"]}
 
 
 @dataclass(frozen=True)
@@ -142,14 +142,15 @@ def _writer(
 ) -> QgsVectorFileWriter:
     source, options = plan.source, QgsVectorFileWriter.SaveVectorOptions()
     options.driverName, options.fileEncoding = driver, "UTF-8"
-    options.layerOptions = list(_OPTIONS.get(driver, []))
+    layer_options = list(_OPTIONS.get(driver, []))
     if driver == "GPKG":
         options.layerName = _free_name(path, source.key)
         if not _is_key(source, plan):
-            options.layerOptions.append("FID=feature_id")
+            layer_options.append("FID=feature_id")
         if path.exists():
             action = QgsVectorFileWriter.ActionOnExistingFile.CreateOrOverwriteLayer
             options.actionOnExistingFile = action
+    options.layerOptions = layer_options
     wkb = source.wkb
     if driver in _PLAIN:
         wkb = type(wkb).NoGeometry

@@ -6,14 +6,15 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .SILENT:
 .NOTPARALLEL:
-TEXTS := Q LAYERS MODEL SERVER SEED JSON TASKS DATA METHODS REPEATS OUT SIZE
+TEXTS := Q LAYERS MODEL SERVER SEED JSON TASKS DATA METHODS REPEATS OUT SIZE ONLY \
+         RESULTS
 given = $(filter-out undefined default,$(origin $1))
 $(foreach name,$(TEXTS),$(if $(call given,$(name)),$(eval override $(name) := $$(value $(name)))))
 export $(TEXTS)
 in_qgis := . .ci/headless.env &&
 python := /usr/bin/python3
 
-.PHONY: help setup run test test-long ask evaluate package clean
+.PHONY: help setup run test test-long ask evaluate bench package clean
 
 help:
 	echo 'make run        open QGIS with the plugin and a demo project'
@@ -21,6 +22,7 @@ help:
 	echo 'make evaluate   TASKS=file METHODS=a,b OUT=folder [DATA=folder] [MODEL=name] [REPEATS=n]'
 	echo 'make test       all checks and tests (15 minutes at most)'
 	echo 'make test-long  the long tests, and those with a real model'
+	echo 'make bench      [ONLY=module,…] ratios, times and shares, printed; writes nothing here'
 	echo 'make package    dist/geo_olm-VERSION.zip'
 	echo 'make clean      remove what was made here (.work, dist), the models too'
 
@@ -41,6 +43,9 @@ test: setup
 
 test-long: setup
 	bash .ci/test.sh --long
+
+bench: setup
+	$(in_qgis) PYTHONDONTWRITEBYTECODE=1 exec $(python) .ci/bench.py
 
 package: setup
 	$(in_qgis) exec .work/venv/bin/python .ci/package.py

@@ -16,6 +16,7 @@ from geo_olm.tools.catalog import build_registry
 from geo_olm.tools.toolbox import ProjectToolbox
 
 Pair = tuple[str, Callable[[], Any], Callable[[], Any]]
+AIM = 1.05
 _COUNT = 100_000
 _RUNS: dict[str, dict[str, Any]] = {
     "native:buffer": {"DISTANCE": 5, "SEGMENTS": 8},

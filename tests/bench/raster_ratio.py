@@ -25,6 +25,7 @@ from geo_olm.tools.catalog import build_registry
 from geo_olm.tools.toolbox import ProjectToolbox
 
 Pair = tuple[str, Callable[[], Any], Callable[[], Any]]
+AIM = 1.05
 _SIDE, _CELL, _ZONES = 4000, 10.0, 100
 _LEFT, _TOP = 500_000.0, 5_000_000.0
 

@@ -46,12 +46,16 @@ def frame(source: VectorSource, context: Context, geometry: bool = False) -> Any
     plain = context.call(lambda: _plain_file(source, context.project))
     if plain is not None:
         found = _read(plain, source, geometry)
-        if list(_columns(found)) == source.names():
+        if list(_columns(found)) == source.names() and len(found) == source.features:
             return found
+    context.temporary_folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=context.temporary_folder) as folder:
         path = Path(folder) / "export.gpkg"
         _export(source, path, context)
-        return _read((path, _LAYER), source, geometry)
+        found = _read((path, _LAYER), source, geometry)
+        if geometry:  # QGIS writes an empty geometry for none
+            found.loc[found.geometry.is_empty, "geometry"] = None
+        return found
 
 
 def _plain_file(source: VectorSource, project: QgsProject) -> tuple[Path, str | None] | None:

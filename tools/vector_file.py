@@ -18,7 +18,7 @@ from qgis.core import (
     QgsVectorFileWriter,
 )
 
-from . import execution
+from . import execution, wording
 from .base import LastingError, MendableError
 from .context import Context
 from .distance import moved, needs_crs, transform
@@ -28,6 +28,8 @@ from .source import VectorSource, snapshot
 _DEGREES = "EPSG:4326"
 _IN_DEGREES = {"GeoJSON", "KML"}
 _PLAIN = {"CSV", "XLSX"}
+_PLACED = {"FlatGeobuf"}
+"""What drops a feature without geometry, without a word."""
 _OPTIONS = {"GeoJSON": ["RFC7946=YES"], "CSV": ["STRING_QUOTING=IF_NEEDED"]}
 
 
@@ -116,11 +118,12 @@ def write(plan: Plan, path: Path, driver: str, context: Context) -> None:
         plan = replace(plan, crs=_DEGREES)
     system, layout, added = plan.system(), plan.layout(), path.exists()
     writer = _writer(plan, path, driver, system, layout, context)
-    done = False
+    done, lost = False, 0
     try:
         for feature in _features(plan, layout, system, driver, context):
             if not writer.addFeature(feature, QgsFeatureSink.Flag.FastInsert):
                 raise LastingError(f"{path.name} could not be written: {writer.errorMessage()}.")
+            lost += driver in _PLACED and not feature.hasGeometry()
         done = True
     finally:
         failed = writer.errorMessage() if writer.hasError() else ""
@@ -128,6 +131,9 @@ def write(plan: Plan, path: Path, driver: str, context: Context) -> None:
         if not done and not added:
             for one in path.parent.glob(f"{path.stem}.*"):
                 one.unlink()
+    if lost:
+        many = wording.counted(lost, "feature")
+        context.note(f"{many} without geometry left out: {path.suffix} cannot hold them.")
     if failed:
         raise LastingError(f"{path.name} could not be written: {failed}.")
 

@@ -170,6 +170,16 @@ def test_other_formats_can_be_read_again(bench: Bench, file: str) -> None:
     assert any("Łódź" in one.values() for one in rows)
 
 
+def test_what_a_format_drops_is_told(tmp_path: Path) -> None:
+    some = layer("s", "Point", "n:integer", [("POINT(0 0)", 1), (None, 2)])
+    bench = Bench(tmp_path, some, output=tmp_path / "out")
+    found = bench.run("save_layer", layer="s", file="s.fgb")
+    assert "1 feature without geometry left out: .fgb cannot hold them." in found.notes
+    assert len(rows_of(Path(found.files[0]))) == 1
+    bench.run("save_layer", layer="s", file="s.geojson")
+    assert len(rows_of(tmp_path / "out" / "s.geojson")) == 2
+
+
 def test_a_field_called_fid_is_kept(tmp_path: Path) -> None:
     twice = layer("t", "Point", "fid:string", [("POINT(0 0)", "a"), ("POINT(0 0)", "a")])
     numbered = layer("n", "Point", "fid:integer", [("POINT(0 0)", 7), ("POINT(0 0)", 7)])

@@ -181,6 +181,22 @@ def test_a07_a_call_while_thinking_is_not_made(side: Side) -> None:
     assert "remove_layer" in found.reply.thinking
 
 
+def test_a_call_behind_llamas_python_tag_gets_its_result_in_the_role_of_tools(side: Side) -> None:
+    """The model's template calls that role ipython; the strict fakes want call and result paired."""
+    text = '<|python_tag|>{"name": "layer_info", "parameters": {"layer": "roads"}}<|eom_id|>'
+    with side.server(side.said(text), side.said("Three.")) as server:
+        chat = speaker(side.model(server))
+        *_, first = chat.choose(ASKED, CHOICE, never)
+        assert isinstance(first, Spoken)
+        assert (calls(first), first.native) == ([INFO], True)
+        call = first.calls[0]
+        result = Message(Role.TOOL, "3 features", call_id=call.id, name=call.name)
+        list(chat.choose((*ASKED, first.message, result), CHOICE, never))
+    sent = server.requests[1]["messages"]
+    assert [item["role"] for item in sent] == ["user", "assistant", "tool"]
+    assert "python_tag" not in json.dumps(sent)
+
+
 def test_a08_stray_tags_beside_a_call_are_not_shown(side: Side) -> None:
     """The call is made once, and what is sent back holds it once."""
     step = side.called(INFO, content="</parameter></function></tool_call>")

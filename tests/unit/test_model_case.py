@@ -182,7 +182,7 @@ def test_a07_a_call_while_thinking_is_not_made(side: Side) -> None:
 
 
 def test_a_call_behind_llamas_python_tag_gets_its_result_in_the_role_of_tools(side: Side) -> None:
-    """The model's template calls that role ipython; the strict fakes want call and result paired."""
+    """Its template calls that role ipython; the strict fakes want call and result paired."""
     text = '<|python_tag|>{"name": "layer_info", "parameters": {"layer": "roads"}}<|eom_id|>'
     with side.server(side.said(text), side.said("Three.")) as server:
         chat = speaker(side.model(server))

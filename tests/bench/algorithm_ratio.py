@@ -30,18 +30,18 @@ def pairs() -> Iterator[list[Pair]]:
     """Give name, ours and theirs of each comparison. Processing must be initialised. Main
     thread."""
     with tempfile.TemporaryDirectory() as folder:
-        project, points = QgsProject(), _points()
-        project.addMapLayer(points)
+        project, layer = QgsProject(), points()
+        project.addMapLayer(layer)
         toolbox = ProjectToolbox(project, build_registry(), lambda work: work(), Path(folder))
         toolbox.begin_turn("bench")
         try:
-            yield [_pair(name, toolbox, project, points) for name in _RUNS]
+            yield [_pair(name, toolbox, project, layer) for name in _RUNS]
         finally:
             toolbox.close()
             project.clear()
 
 
-def _pair(name: str, toolbox: ProjectToolbox, project: QgsProject, points: QgsVectorLayer) -> Pair:
+def _pair(name: str, toolbox: ProjectToolbox, project: QgsProject, layer: QgsVectorLayer) -> Pair:
     import processing
 
     def ours() -> None:
@@ -50,7 +50,7 @@ def _pair(name: str, toolbox: ProjectToolbox, project: QgsProject, points: QgsVe
         project.removeMapLayer(made.layers[0].id)
 
     def theirs() -> None:
-        parameters = {"INPUT": points, **_RUNS[name], "OUTPUT": "TEMPORARY_OUTPUT"}
+        parameters = {"INPUT": layer, **_RUNS[name], "OUTPUT": "TEMPORARY_OUTPUT"}
         made = processing.run(name, parameters)["OUTPUT"]
         project.addMapLayer(made)
         project.removeMapLayer(made.id())
@@ -58,7 +58,8 @@ def _pair(name: str, toolbox: ProjectToolbox, project: QgsProject, points: QgsVe
     return f"{name} of {_COUNT:,} points", ours, theirs
 
 
-def _points() -> QgsVectorLayer:
+def points() -> QgsVectorLayer:
+    """Return 100,000 points, ten metres apart."""
     layer = QgsVectorLayer("Point?crs=EPSG:32632&field=n:integer", "points", "memory")
     fields, made = layer.fields(), []
     for at in range(_COUNT):

@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import Any
 
 _WORD = re.compile(r"[^\W\d_]+|\d+")
-_SAME_INTENT = 0.25
+_SAME_INTENT = 0.12
+_SAME_KINDS = 0.25
+_KIND = re.compile(r"\((?:\d+ )?(point|line|polygon|raster|table)")
 _RESULT = re.compile(r"r\d+")
 NOTHING = "nothing"
 """What a question refers to that can be understood by itself."""
@@ -55,14 +57,25 @@ class Example:
     @property
     def keys(self) -> list[str]:
         """The names of the layers that its calls name, of all where they name none."""
-        names = [line.partition(" (")[0].partition(" = ")[0] for line in self.layers]
+        names = [_named(line) for line in self.layers]
         said = " ".join(step.text() for step in self.steps)
         return [name for name in names if f'"{name}"' in said] or names
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The geometries of the layers that its calls name, sorted."""
+        lines = [line for line in self.layers if _named(line) in self.keys]
+        return tuple(sorted(found.group(1) for found in map(_KIND.search, lines) if found))
 
     @property
     def refers(self) -> str:
         """The earlier result that the question speaks of."""
         return next((key for key in self.keys if _RESULT.fullmatch(key)), NOTHING)
+
+
+def _named(line: str) -> str:
+    """Return what a model calls the layer of a line: its name, or the id of its result."""
+    return line.partition(" (")[0].partition(" = ")[0]
 
 
 def _stems(text: str) -> Counter[str]:
@@ -72,8 +85,8 @@ def _stems(text: str) -> Counter[str]:
 class ExampleBank:
     """Holds the worked examples and ranks them by likeness to a question.
 
-    Likeness is the cosine of the rarity-weighted word stems of question and layers, higher by a
-    quarter for the same intent.
+    Likeness is the cosine of the rarity-weighted word stems of question and layers, higher for
+    the same intent and for the same kinds of layers, which count in any language.
     """
 
     def __init__(self, examples: tuple[Example, ...]) -> None:
@@ -92,13 +105,21 @@ class ExampleBank:
         """Return the examples that every chat begins with."""
         return tuple(item for item in self.examples if item.initial)
 
-    def nearest(self, question: str, intent: str, count: int) -> tuple[Example, ...]:
-        """Return the `count` most alike, the most alike last (nearest to the question)."""
+    def nearest(
+        self, question: str, intent: str, count: int, kinds: tuple[str, ...] = ()
+    ) -> tuple[Example, ...]:
+        """Return the `count` most alike, the most alike last (nearest to the question).
+
+        `kinds` are the geometries of the layers that the question is about, in any order.
+        """
         bag = _stems(question)
+        kinds = tuple(sorted(kinds))
         ranked = sorted(
             (
                 (
-                    self._likeness(bag, own) + _SAME_INTENT * (item.intent == intent),
+                    self._likeness(bag, own)
+                    + _SAME_INTENT * (item.intent == intent)
+                    + _SAME_KINDS * (item.kinds == kinds),
                     -place,
                 )
                 for place, (item, own) in enumerate(zip(self.examples, self._bags))

@@ -43,6 +43,7 @@ class Menu:
     question: str
     intent: str = ""
     missing: str = ""
+    kinds: tuple[str, ...] = ()
     free: bool = False
     follows: LayerProfile | None = None
     hidden: frozenset[str] = frozenset()
@@ -83,11 +84,14 @@ class Menu:
         self.missing = prompt.missing(str(said.get("NEEDS", "")), layers)
         self.follows = keys.get(str(said.get("REFERS_TO", "")))
         named = [key for key in dict.fromkeys(said.get("layers") or []) if key in keys]
-        if self.follows is None:
-            return named or list(keys)[:_LAYERS]
-        self.hidden = _ancestors(self.follows, layers) if self.intent not in _PLACE else frozenset()
-        others = [key for key in named if key != self.follows.name and key not in self.hidden]
-        return [self.follows.name, *others]
+        needed = named or list(keys)[:_LAYERS]
+        if self.follows is not None:
+            hides = self.intent not in _PLACE
+            self.hidden = _ancestors(self.follows, layers) if hides else frozenset()
+            others = [one for one in named if one not in {self.follows.name, *self.hidden}]
+            needed = [self.follows.name, *others]
+        self.kinds = tuple(keys[name].geometry for name in needed)
+        return needed
 
     def _is_done(self, tool: ToolDefinition) -> bool:
         """Tell whether a tool was called that would only do the same again."""
@@ -151,7 +155,7 @@ class Menu:
         if self.missing and not self.free:
             return tuple(tool for tool in tools if tool.name == REJECT)
         if not self.free:
-            near = self.bank.nearest(self.question, self.intent, _NEAR)
+            near = self.bank.nearest(self.question, self.intent, _NEAR, self.kinds)
             usual = {*(step.tool for item in near for step in item.steps), ANSWER, REJECT}
             tools = tuple(tool for tool in tools if tool.name in usual)
         intent = self.workflow.intent(self.intent)
@@ -164,7 +168,7 @@ class Menu:
         return tuple(tool for tool in self.toolbox.definitions() if tool.name in offered)
 
     def _alike(self) -> tuple[Example, ...]:
-        return self.bank.nearest(self.question, self.intent, _EXAMPLES)
+        return self.bank.nearest(self.question, self.intent, _EXAMPLES, self.kinds)
 
 
 def _ancestors(layer: LayerProfile, layers: tuple[LayerProfile, ...]) -> frozenset[str]:

@@ -185,7 +185,7 @@ class _Shaper:
                 return self._fields(schema, binding)
             if "x-band" in schema and binding.get(schema["x-band"]):
                 bound = binding[schema["x-band"]]
-                return _enumeration(band.number for layer in bound for band in layer.bands)
+                return _enumeration(value for layer in bound for value in _bands(layer))
         if "const" in schema:
             return _enumeration([schema["const"]])
         if "enum" in schema:
@@ -285,12 +285,21 @@ def _enumeration(values: Iterable[Any]) -> Schema | None:
     return {"enum": found}
 
 
+def _bands(layer: LayerProfile) -> list[Any]:
+    """Return the names of a raster's bands where each has its own, which says more to a model
+    than its number does; else the numbers."""
+    names = [band.name for band in layer.bands]
+    if len(names) > 1 and all(names) and len(set(names)) == len(names):
+        return list(names)
+    return [band.number for band in layer.bands]
+
+
 def _by_fields(layers: Sequence[LayerProfile]) -> list[Sequence[LayerProfile]]:
     """Group layers that have the same fields and bands, in the order of their first member."""
     groups: dict[tuple[object, ...], list[LayerProfile]] = {}
     for layer in layers:
         fields = tuple((field.name, field.type) for field in layer.fields)
-        bands = tuple(band.number for band in layer.bands)
+        bands = tuple(_bands(layer))
         groups.setdefault((layer.family is Family.RASTER, fields, bands), []).append(layer)
     return list(groups.values())
 

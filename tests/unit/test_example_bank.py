@@ -91,3 +91,18 @@ def test_the_plugins_examples_show_the_tool_that_a_plain_question_needs(
     found = load(RESOURCES / "workflows" / "examples.json")
     shown = found.nearest(question, "", 3)
     assert tool in {step.tool for item in shown for step in item.steps}
+
+
+def test_a_question_in_another_language_finds_examples_by_the_kinds_of_its_layers() -> None:
+    found = load(RESOURCES / "workflows" / "examples.json")
+    question = "Dans quel quartier y a-t-il le plus d'arbres ?"
+    shown = found.nearest(question, "Rank", 3, ("polygon", "point"))
+    assert "count_in_polygons" in {step.tool for item in shown for step in item.steps}
+
+
+def test_the_kinds_of_an_example_are_those_of_the_layers_that_it_uses() -> None:
+    found = load(RESOURCES / "workflows" / "examples.json")
+    kinds = {item.question: item.kinds for item in found.examples}
+    assert kinds["Height at each of the springs?"] == ("point", "raster")
+    assert kinds["Only those in the South region."] == ("point",)
+    assert kinds["Turn the classes raster into polygons."] == ("raster",)

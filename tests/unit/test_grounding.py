@@ -212,7 +212,7 @@ def test_a_raster_has_its_bands_and_a_vector_layer_its_fields_and_never_both() -
     schema = ground((asked,), (WORLD, scene, bare)).schema["properties"]["arguments"]
     offered = {one["properties"]["layer"]["enum"][0]: one["properties"] for one in branches(schema)}
     assert list(offered["scene"]) == ["layer", "band"]
-    assert offered["scene"]["band"]["enum"] == [1, 2]
+    assert offered["scene"]["band"]["enum"] == ["red", "nir"]
     assert list(offered["world"]) == ["layer", "field", "where"]
     assert list(offered["outline"]) == ["layer", "where"]
 

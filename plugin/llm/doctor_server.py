@@ -15,6 +15,8 @@ from .residence import Residence
 
 _MEBIBYTE = 1 << 20
 _BUFFER = re.compile(r"(\S+) +(model|KV|compute|output|RS) +buffer size *= *([\d.]+) MiB")
+_SPLIT = "A part of it does not fit the graphics card, which slows it down"
+_ON_PROCESSOR = "No graphics card is used; longer chats slow down"
 _NOT_SAID = Finding(Check.MEMORY, Grade.NOTE, "The server does not say")
 
 
@@ -64,7 +66,9 @@ def memory(model: Patient, card: ModelCard) -> Finding:
                 return _placed(Residence(_whole(item, "size"), _whole(item, "size_vram")))
         return _NOT_SAID
     found = residence_of_log(model.log_text())
-    return _placed(found) if found else _NOT_SAID
+    if found is not None:
+        return _placed(found)
+    return _worded(model.card()) if card.server is Server.EMBEDDED else _NOT_SAID
 
 
 def residence_of_log(text: str) -> Residence | None:
@@ -88,12 +92,23 @@ def _placed(found: Residence) -> Finding:
     words = words[:1].upper() + words[1:]
     numbers = {"bytes": float(found.size), "bytes_on_card": float(found.on_card)}
     if found.is_split:
-        meaning = "A part of it does not fit the graphics card, which slows it down"
+        meaning = _SPLIT
     elif not found.on_card:
-        meaning = "No graphics card is used; longer chats slow down"
+        meaning = _ON_PROCESSOR
     else:
         return Finding(Check.MEMORY, Grade.FINE, words, "All of it fits", numbers)
     return Finding(Check.MEMORY, Grade.WARNING, words, meaning, numbers)
+
+
+def _worded(card: ModelCard) -> Finding:
+    """Say where a model lies by the words of its card, where no sizes are told."""
+    if not card.residence:
+        return _NOT_SAID
+    words = card.residence[:1].upper() + card.residence[1:]
+    if card.residence.startswith("all "):
+        return Finding(Check.MEMORY, Grade.FINE, words, "All of it fits")
+    slow = card.residence == "on the processor"
+    return Finding(Check.MEMORY, Grade.WARNING, words, _ON_PROCESSOR if slow else _SPLIT)
 
 
 def _told(model: Patient, path: str) -> dict[str, Any]:

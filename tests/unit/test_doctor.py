@@ -7,11 +7,13 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from fake_mind import Mind, OllamaMind, OpenAIMind
 from source_tree import ROOT
+from test_model_store import gguf
 
 from geo_olm.plugin.agent.message import ToolCall
 from geo_olm.plugin.llm import doctor_question
@@ -21,6 +23,7 @@ from geo_olm.plugin.llm.doctor_question import Question, is_right
 from geo_olm.plugin.llm.doctor_report import Began, Check, Finding, Fitting, Grade, Report, Step
 from geo_olm.plugin.llm.doctor_server import residence_of_log
 from geo_olm.plugin.llm.doctor_verdict import DAILY, NOT, SHORT, SLOW, Speeds, verdict
+from geo_olm.plugin.llm.embedded import EmbeddedModel
 from geo_olm.plugin.llm.ollama import OllamaModel
 from geo_olm.plugin.llm.openai import OpenAIModel
 from geo_olm.plugin.llm.watch import never
@@ -348,3 +351,56 @@ def test_memory_is_read_from_llama_cpps_log() -> None:
     assert residence is not None
     assert (residence.size, residence.on_card) == (1120 << 20, 700 << 20)
     assert residence_of_log("listening") is None
+
+
+class Started:
+    """A server of the plugin's own: the fake, which takes a moment to load."""
+
+    def __init__(self, address: str, log: str, residence: str) -> None:
+        self._given, self._log, self.residence = address, log, residence
+        self.address = ""
+        self.stopped = 0
+
+    def starting(self, cancelled: Cancel) -> Iterator[float]:
+        if not self.address:
+            for at in range(3):
+                time.sleep(0.05)
+                yield 0.05 * (at + 1)
+            self.address = self._given
+
+    def told(self) -> tuple[Any, ...]:
+        return ()
+
+    def log_text(self) -> str:
+        return self._log
+
+    def stop(self) -> None:
+        self.stopped += 1
+        self.address = ""
+
+
+@pytest.mark.parametrize(
+    ("log", "residence", "memory", "grade"),
+    [
+        (LOG, "20 of 29 layers on a card", "0.7 of 1.2 GB on the graphics card", Grade.WARNING),
+        ("", "all 29 layers on a card", "All 29 layers on a card", Grade.FINE),
+        ("", "on the processor", "On the processor", Grade.WARNING),
+        ("", "", "The server does not say", Grade.NOTE),
+    ],
+)
+def test_the_built_in_server_is_started_anew_and_its_log_is_read(
+    tmp_path: Path, log: str, residence: str, memory: str, grade: Grade
+) -> None:
+    path = tmp_path / "small-model.gguf"
+    path.write_bytes(gguf())
+    with OpenAIMind(Mind(), meta=META) as server:
+        started = Started(server.address, log, residence)
+        model = EmbeddedModel(started, path, "small-model", 4096, digest="abc")
+        report = report_of(examined(model))
+    assert started.stopped == 1
+    assert report.complete
+    assert report.key == "embedded 127.0.0.1 small-model"
+    assert report.digest == "abc"
+    loading = found(report, Check.LOADING)
+    assert 0.1 <= loading.numbers["seconds"] < 5
+    assert (found(report, Check.MEMORY).found, found(report, Check.MEMORY).grade) == (memory, grade)

@@ -18,6 +18,8 @@ from .summary import kind_of
 
 _AGGREGATES = {"sum": "sum", "mean": "mean", "min": "minimum", "max": "maximum",
                "first": "first_value", "count": "count"}  # fmt: skip
+_KEEP_NAME = ("sum", "first")
+"""Of merged features these are still what the field says: the people of all, the first name."""
 _TYPE_NAMES = {"integer": "int8", "real": "double precision", "text": "text",
                "boolean": "boolean", "date": "date", "datetime": "datetime"}  # fmt: skip
 
@@ -55,7 +57,8 @@ class Dissolve(Unchecked):
         taken = list(by)
         for name in measured:
             kind_of(statistic if statistic != "first" else "min", source.type_of(name))
-            taken.append(free_name(f"{name}_{statistic}", taken))
+            new = name if statistic in _KEEP_NAME else f"{name}_{statistic}"
+            taken.append(free_name(new, taken))
             rows.append(_row(source, name, _AGGREGATES[statistic], taken[-1]))
         taken.append(free_name("merged", taken))
         rows.append(_aggregate("1", "count", taken[-1], "integer"))
@@ -65,6 +68,8 @@ class Dissolve(Unchecked):
             "AGGREGATES": rows,
             "OUTPUT": "TEMPORARY_OUTPUT",
         }
+        if measured:
+            context.note(f"{', '.join(measured)}: the {statistic} of the merged features.")
         title = f"{source.key} by {', '.join(by)}" if by else f"{source.key} merged"
         reference = made("native:aggregate", parameters, title, context)
         return ToolResult(

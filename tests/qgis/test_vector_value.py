@@ -560,7 +560,7 @@ def test_features_are_merged_by_a_field_with_their_sum(tmp_path: Path) -> None:
     ]
     bench = Bench(tmp_path, layer("p", "Polygon", "kind:string v:integer", parts))
     found = bench.run("dissolve", layer="p", by=["kind"], fields=["v"], statistic="sum")
-    got = sorted(table(bench, found, "kind", "v_sum", "merged"), key=str)
+    got = sorted(table(bench, found, "kind", "v", "merged"), key=str)
     assert got == [("x", 3, 2), ("y", None, 1), (None, 4, 1)] or got == sorted(
         [("x", 3, 2), ("y", 0, 1), (None, 4, 1)], key=str
     )

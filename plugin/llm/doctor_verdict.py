@@ -16,6 +16,7 @@ REPLY_READS, REPLY_WRITES = 150, 60
 
 DAILY_S, CHAT_S = 20.0, 90.0
 DAILY_CONTEXT = 8000
+SMALL_CONTEXT = 4096
 
 DAILY = "Good for daily work"
 SHORT = "Good for short questions on this machine"
@@ -61,6 +62,8 @@ def verdict(right: int, asked: int, speeds: Speeds, settings: Fitting, native: b
     held = _HELD.get(settings.mode, "No way to call a tool worked.")
     if settings.mode == "schema" and not native:
         held = "This model cannot call tools natively, so every call is held to a schema."
+    if 0 < settings.context < SMALL_CONTEXT:
+        held += f" Its context of {settings.context:,} tokens holds short questions only."
     if right < PASSED or not settings.mode:
         text = f"Only {right} of {asked} small tool questions were right, so its answers are no "
         text += f"help. Larger models do better. {held}"

@@ -99,6 +99,7 @@ def test_a_prompt_cut_at_2048_is_found_by_the_count_and_the_word() -> None:
     assert context.grade is Grade.ERROR
     assert context.found == "2,048 tokens"
     assert report.settings.context == 2048
+    assert "2,048 tokens holds short questions only" in report.paragraph
 
 
 def test_a_cut_prompt_is_found_by_the_word_where_nothing_is_counted() -> None:

@@ -24,6 +24,8 @@ _COMMA = re.compile(r"[+-]?(0|[1-9]\d*),\d+([eE][+-]?\d+)?")
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?")
 _LARGEST = 2**63
+_LONGEST_CELL = 2**31 - 1
+"""A polygon as WKT is longer than the 131,072 characters that Python's reader takes."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,10 @@ class Table:
 
 def read_table(path: Path, stop: Callable[[], None] = lambda: None) -> Table:
     """Read a file; `stop` is called now and then and may raise. Raises MendableError."""
+    csv.field_size_limit(_LONGEST_CELL)
     text, encoding = _decoded(path)
+    if not text.strip():
+        raise MendableError(f"{path.name} is empty: there is nothing to read.")
     delimiter = _delimiter(text)
     header, rows, odd = _rows(text, delimiter, path, stop)
     columns = range(len(header))
@@ -67,10 +72,8 @@ def read_table(path: Path, stop: Callable[[], None] = lambda: None) -> Table:
 
 def _decoded(path: Path) -> tuple[str, str]:
     data = path.read_bytes()
-    if not data.strip():
-        raise MendableError(f"{path.name} is empty: there is nothing to read.")
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        return data.decode("utf-16"), "UTF-16"
+        return data.decode("utf-16", "replace"), "UTF-16"
     if b"\0" in data:
         raise MendableError(f"{path.name} is no text table, whatever its name says.")
     try:
@@ -83,7 +86,10 @@ def _delimiter(text: str) -> str:
     """Return what parts the first rows most evenly."""
 
     def evenness(delimiter: str) -> tuple[int, int]:
-        rows = list(islice(_parsed(text, delimiter), _PROBED_ROWS))
+        try:
+            rows = list(islice(_parsed(text, delimiter), _PROBED_ROWS))
+        except csv.Error:
+            return 0, 0
         width = len(rows[0])
         return (sum(1 for row in rows if len(row) == width) if width > 1 else 0, width)
 

@@ -171,6 +171,22 @@ def test_slow_bytes_are_awaited_and_silence_is_not(side: Side) -> None:
     failed(side, stream(side, [2.0, *end(side)]), watch)
 
 
+@pytest.mark.long
+@pytest.mark.timeout(300)
+def test_a_load_of_40_seconds_and_a_word_each_5_pass_the_limits(side: Side, client: str) -> None:
+    """Case A46 in full: the whole takes longer than any single limit."""
+    if client == "stand-in":
+        pytest.skip("the small form covers the client that stands in")
+    slow: list[Piece] = [40.0]
+    for at in range(12):
+        slow += [piece(side, f"{at} "), 5.0]
+    watch = Watch(first_token_s=60.0, idle_s=10.0)
+    assert asked(side, stream(side, [*slow, *end(side)]), watch).text.split()[-1] == "11"
+    error = failed(side, stream(side, [*(piece(side, "w ") for _ in range(3)), 30.0]), watch)
+    assert isinstance(error, StreamBroken)
+    assert error.partial == "w w w "
+
+
 def test_a_reply_without_end_is_ended_as_cut(side: Side, monkeypatch: pytest.MonkeyPatch) -> None:
     """The server heeds no bound of tokens: what has come is kept, the rest is not awaited."""
     monkeypatch.setattr(assembly, "LONGEST", 10_000)

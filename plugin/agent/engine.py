@@ -173,7 +173,7 @@ class _Run:
         needed = yield from self._init(layers)
         details = yield from self._load(needed)
         self.chat.messages += self.menu.offer(self.stage)
-        self._say(prompt.begin(details, self.question))
+        self._say(prompt.begin(details, self.question, self.menu.english))
         while self.work.steps < agent.limits.steps:
             ended = yield from self._step()
             if ended is not None:
@@ -282,7 +282,10 @@ class _Run:
     def _init(self, layers: tuple[LayerProfile, ...]) -> Generator[Event, None, list[str]]:
         """Init: the model names its intent, what the question needs and the layers that hold it."""
         self._say(prompt.question(self.question, layers))
-        choice = self.menu.initial(layers, self.agent.prompts.refers(self.question))
+        prompts = self.agent.prompts
+        choice = self.menu.initial(
+            layers, prompts.refers(self.question), prompts.is_english(self.question)
+        )
         spoken = yield from self.talk.choose(self._messages(), choice)
         self._say(spoken.message)
         needed = self.menu.understood(spoken.said, layers)

@@ -44,7 +44,8 @@ class Step:
 class Example:
     """A question over other layers: what it needs, and the calls that answer it.
 
-    `initial` marks those that every chat begins with, for the state Init.
+    `initial` marks those that every chat begins with, for the state Init; `english` is the
+    question in English where it is asked in another language.
     """
 
     question: str
@@ -53,6 +54,7 @@ class Example:
     needs: str
     steps: tuple[Step, ...]
     initial: bool = False
+    english: str = ""
 
     @property
     def keys(self) -> list[str]:
@@ -91,7 +93,9 @@ class ExampleBank:
 
     def __init__(self, examples: tuple[Example, ...]) -> None:
         self.examples = examples
-        self._bags = [_stems(f"{item.question} {' '.join(item.layers)}") for item in examples]
+        self._bags = [
+            _stems(f"{item.english or item.question} {' '.join(item.layers)}") for item in examples
+        ]
         seen = Counter(stem for bag in self._bags for stem in bag)
         self._rarity = {stem: math.log(1 + len(examples) / n) for stem, n in seen.items()}
 
@@ -151,6 +155,7 @@ def load(path: Path) -> ExampleBank:
                     for s in item["steps"]
                 ),
                 bool(item.get("init")),
+                item.get("english", ""),
             )
             for item in data["examples"]
         )

@@ -18,8 +18,8 @@ from .state import State, Workflow
 
 _EXAMPLES = 3
 _NEAR = 8
-"""Examples that are shown, and those whose tools are offered."""
-_NEEDS_LENGTH = 120
+"""Examples that are shown; and those whose tools are offered too, if the intent is theirs."""
+_NEEDS_LENGTH, _ENGLISH_LENGTH = 120, 300
 _LAYERS = 4
 _PLACE = ("Location",)
 
@@ -43,15 +43,19 @@ class Menu:
     question: str
     intent: str = ""
     missing: str = ""
+    english: str = ""
     kinds: tuple[str, ...] = ()
     free: bool = False
     follows: LayerProfile | None = None
     hidden: frozenset[str] = frozenset()
     called: set[str] = field(default_factory=set)
 
-    def initial(self, layers: tuple[LayerProfile, ...], refers: bool) -> Choice:
-        """Return what Init may say: the earlier result that the question speaks of, what is
-        needed, the intent, and the layers. With `refers` it does speak of one, if there is any.
+    def initial(
+        self, layers: tuple[LayerProfile, ...], refers: bool, is_english: bool = True
+    ) -> Choice:
+        """Return what Init may say: the earlier result that the question speaks of, the question
+        in English where it is not, what is needed, the intent, and the layers. With `refers` it
+        does speak of a result, if there is any.
         """
         keys = [layer.name for layer in layers]
         earlier = [layer.name for layer in reversed(layers) if layer.short]
@@ -61,6 +65,7 @@ class Menu:
                 "type": "string",
                 "enum": earlier if earlier and refers else [NOTHING, *earlier],
             },
+            **({} if is_english else {"ENGLISH": {"type": "string", "maxLength": _ENGLISH_LENGTH}}),
             "NEEDS": {"type": "string", "maxLength": _NEEDS_LENGTH},
             "USER_INTENT": {"type": "string", "enum": [one.name for one in self.workflow.intents]},
             "layers": {
@@ -82,6 +87,7 @@ class Menu:
         keys = {layer.name: layer for layer in layers}
         self.intent = str(said.get("USER_INTENT", ""))
         self.missing = prompt.missing(str(said.get("NEEDS", "")), layers)
+        self.english = str(said.get("ENGLISH", "")).strip()
         self.follows = keys.get(str(said.get("REFERS_TO", "")))
         named = [key for key in dict.fromkeys(said.get("layers") or []) if key in keys]
         needed = named or list(keys)[:_LAYERS]
@@ -155,8 +161,9 @@ class Menu:
         if self.missing and not self.free:
             return tuple(tool for tool in tools if tool.name == REJECT)
         if not self.free:
-            near = self.bank.nearest(self.question, self.intent, _NEAR, self.kinds)
-            usual = {*(step.tool for item in near for step in item.steps), ANSWER, REJECT}
+            near = [item for item in self._nearest(_NEAR) if item.intent == self.intent]
+            steps = [step for item in (*near, *self._alike()) for step in item.steps]
+            usual = {*(step.tool for step in steps), ANSWER, REJECT}
             tools = tuple(tool for tool in tools if tool.name in usual)
         intent = self.workflow.intent(self.intent)
         if intent is None or not intent.value or not self.chat.numbers():
@@ -168,7 +175,10 @@ class Menu:
         return tuple(tool for tool in self.toolbox.definitions() if tool.name in offered)
 
     def _alike(self) -> tuple[Example, ...]:
-        return self.bank.nearest(self.question, self.intent, _EXAMPLES, self.kinds)
+        return self._nearest(_EXAMPLES)
+
+    def _nearest(self, count: int) -> tuple[Example, ...]:
+        return self.bank.nearest(self.english or self.question, self.intent, count, self.kinds)
 
 
 def _ancestors(layer: LayerProfile, layers: tuple[LayerProfile, ...]) -> frozenset[str]:

@@ -31,6 +31,12 @@ class Prompts:
     summary: str
     references: frozenset[str] = frozenset()
     showing: frozenset[str] = frozenset()
+    english: frozenset[str] = frozenset()
+
+    def is_english(self, question: str) -> bool:
+        """Tell whether a question has a common English word; a question without is put into
+        English by the model first, which small ones read far better."""
+        return not self.english.isdisjoint(_words(question))
 
     def shows(self, question: str) -> bool:
         """Tell whether a question asks to see something on the map."""
@@ -51,10 +57,11 @@ def load(folder: Path) -> Prompts:
         for name in ("system", "reflect", "confirm", "summary")
     )
     words = json.loads((folder / "words.json").read_text(encoding="utf-8"))
-    references, showing = (
-        frozenset(" ".join(words[kind].values()).split()) for kind in ("references", "showing")
+    references, showing, english = (
+        frozenset(" ".join(words[kind].values()).split())
+        for kind in ("references", "showing", "english")
     )
-    return Prompts(system, reflect, confirm, summary, references, showing)
+    return Prompts(system, reflect, confirm, summary, references, showing, english)
 
 
 def _words(text: str) -> list[str]:
@@ -127,6 +134,7 @@ def initial(examples: Iterable[Example], workflow: Workflow) -> list[Message]:
         said = {
             "CURRENT_STAGE": workflow.initial,
             "REFERS_TO": example.refers,
+            **({"ENGLISH": example.english} if example.english else {}),
             "NEEDS": example.needs,
             "USER_INTENT": example.intent,
             "layers": example.keys,
@@ -184,9 +192,11 @@ def narrowing(tools: Iterable[ToolDefinition]) -> str:
     return "Tools now: " + ", ".join(tool.name for tool in tools)
 
 
-def begin(details: Sequence[str], text: str) -> Message:
-    """Return the message that asks for the first call, with the loaded layers in detail."""
-    return Message(Role.USER, "\n".join(["Layers:", *details, f"Question: {text}"]))
+def begin(details: Sequence[str], text: str, english: str) -> Message:
+    """Return the message that asks for the first call, with the loaded layers in detail, and
+    with the question in English too where it is asked in another language."""
+    asked = f"{text} ({english})" if english else text
+    return Message(Role.USER, "\n".join(["Layers:", *details, f"Question: {asked}"]))
 
 
 def result(call: ToolCall, text: str, native: bool) -> Message:

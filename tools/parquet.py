@@ -61,7 +61,7 @@ def read(path: Path) -> Any:
         spatial = b"geo" in (schema.metadata or {})
         found = geopandas.read_parquet(str(path)) if spatial else pandas.read_parquet(str(path))
         _keep_whole(found, schema, path)
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, TypeError) as error:
         raise MendableError(_damaged(path)) from error
     if spatial and found.crs is not None and found.crs.to_authority() == ("OGC", "CRS84"):
         found = found.set_crs("EPSG:4326", allow_override=True)
@@ -85,7 +85,9 @@ def _keep_whole(found: Any, schema: Any, path: Path) -> None:
     names = [
         name
         for name, kind in kinds.items()
-        if kind.startswith(("int", "uint")) and str(found[name].dtype).startswith("float")
+        if kind.startswith(("int", "uint"))
+        and name in found.columns
+        and str(found[name].dtype).startswith("float")
     ]
     if names:
         whole = table.read_table(str(path), columns=names).to_pandas(

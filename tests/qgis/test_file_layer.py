@@ -305,6 +305,16 @@ def test_geoparquet_keeps_values_types_and_crs(tmp_path: Path) -> None:
     assert found.layers[0].crs == "EPSG:25832"
 
 
+def test_an_index_with_a_name_is_a_column(tmp_path: Path) -> None:
+    import pandas
+
+    index = pandas.Index([7, 8], name="fid")
+    pandas.DataFrame({"a": [1, 2]}, index=index).to_parquet(tmp_path / "t.parquet")
+    bench = bench_of(tmp_path)
+    found = bench.run("add_layer", source="t.parquet")
+    assert [(one["fid"], one["a"]) for one in rows(bench, found)] == [(7, 1), (8, 2)]
+
+
 def test_a_parquet_table_without_geometry_is_a_table(tmp_path: Path) -> None:
     import pandas
 

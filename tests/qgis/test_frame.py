@@ -4,6 +4,7 @@ virtual fields, filters and selections that a layer has in QGIS."""
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,12 +12,13 @@ from typing import Any
 import pytest
 from qgis.core import (
     QgsCoordinateTransformContext,
+    QgsFeature,
     QgsField,
     QgsVectorFileWriter,
     QgsVectorLayer,
     QgsVectorLayerJoinInfo,
 )
-from qgis.PyQt.QtCore import QMetaType
+from qgis.PyQt.QtCore import QDate, QDateTime, QMetaType, QTime
 from toolbox_case import Bench, layer
 
 from geo_olm.tools import frame as frames
@@ -102,9 +104,56 @@ def reading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Re
     return make
 
 
+@pytest.fixture(params=[True, False], ids=["by Arrow", "without Arrow"])
+def arrow(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
+    """With and without Arrow: inside QGIS pyogrio meets the GDAL of QGIS, which may be too old."""
+    import pyogrio
+
+    if not request.param:
+        monkeypatch.setattr(pyogrio, "__gdal_version__", (3, 6, 2))
+    return bool(request.param)
+
+
+def test_types_are_the_same_by_arrow_and_without(
+    tmp_path: Path, reading: Callable[..., Reading], arrow: bool
+) -> None:
+    path = tmp_path / "typed.gpkg"
+    made = QgsVectorLayer(
+        "None?field=n:int8&field=b:bool&field=d:date&field=w:datetime", "t", "memory"
+    )
+    moment = QDateTime(QDate(2024, 5, 6), QTime(7, 8, 9))
+    values = [
+        [9_007_199_254_740_993, True, QDate(2024, 5, 6), moment],
+        [None, None, None, None],
+        [7, True, QDate(2024, 5, 7), moment],
+        [8, False, QDate(2024, 5, 8), moment],
+    ]
+    features = []
+    for one in values:
+        feature = QgsFeature(made.fields())
+        feature.setAttributes(one)
+        features.append(feature)
+    made.dataProvider().addFeatures(features)
+    options = QgsVectorFileWriter.SaveVectorOptions()
+    context = QgsCoordinateTransformContext()
+    QgsVectorFileWriter.writeAsVectorFormatV3(made, str(path), context, options)
+    probe = reading(QgsVectorLayer(str(path), "t", "ogr"))
+    found = probe.of("t")
+    assert probe.exported == 0
+    assert str(found["n"].dtype) == "Int64"
+    assert found["n"].iloc[0] == 9_007_199_254_740_993
+    assert found["n"].isna().to_list() == [False, True, False, False]
+    assert str(found["b"].dtype) == "boolean"
+    assert found["b"].to_list()[2:] == [True, False]
+    assert found["b"].isna().to_list() == [False, True, False, False]
+    assert found["d"].to_list()[2:] == [datetime.date(2024, 5, 7), datetime.date(2024, 5, 8)]
+    assert found["d"].isna().to_list() == [False, True, False, False]
+    assert str(found["w"].iloc[0]) == "2024-05-06 07:08:09"
+
+
 @pytest.mark.parametrize("ending", ["gpkg", "geojson", "fgb"])
 def test_a_plain_file_is_read_as_it_lies(
-    tmp_path: Path, reading: Callable[..., Reading], ending: str
+    tmp_path: Path, reading: Callable[..., Reading], ending: str, arrow: bool
 ) -> None:
     before = sorted(one.name for one in tmp_path.iterdir())
     probe = reading(file_of(tmp_path, ending))

@@ -20,7 +20,8 @@ from . import argument, dateline, wording
 from .base import Family, MendableError, ToolDefinition, ToolResult
 from .chain import Chain
 from .context import Context
-from .distance import around, metric_for, moved, needs_crs, transform
+from .crs import DEGREES
+from .distance import CELL_DEGREES, around, cell_of, metric_for, moved, needs_crs, transform
 from .new_layer import new_layer
 from .selection import titled
 from .source import VectorSource, crs_name
@@ -128,50 +129,72 @@ def _each_around_itself(
 
 
 def _widened(source: VectorSource, plan: dict[str, Any], context: Context) -> Iterator[QgsFeature]:
-    """Yield the features buffered in a CRS around each, cut at the date line."""
-    degrees = QgsCoordinateReferenceSystem("EPSG:4326")
+    """Yield the features buffered in a CRS around the place of each, cut at the date line."""
+    degrees = QgsCoordinateReferenceSystem(DEGREES)
     to_degrees = transform(source.crs, degrees)
     from_degrees = transform(degrees, source.crs)
-    total, widest = max(1, source.features), 0.0
+    local, total = _Local(plan, source), max(1, source.features)
     for number, feature in enumerate(source.rows(context.cancelled, geometry=True)):
         context.progress(100.0 * number / total)
         copy = QgsFeature(feature)
         if feature.hasGeometry():
             whole, _ = dateline.whole(feature.geometry(), source)
-            geometry, reach = _around(moved(whole, to_degrees), plan, source)
-            widest = max(widest, reach)
-            copy.setGeometry(moved(geometry, from_degrees))
+            copy.setGeometry(moved(local.buffer(moved(whole, to_degrees)), from_degrees))
         yield copy
-    if widest > _FAR_M:
-        stretch = widest / _EARTH_RADIUS_M
+    context.note(local.told())
+
+
+class _Local:
+    """Buffers of geometries in degrees, each in an equidistant CRS around its place.
+
+    Small geometries of one cell of two degrees share a CRS, which stretches by 0.01 % there.
+    """
+
+    def __init__(self, plan: dict[str, Any], source: VectorSource) -> None:
+        self._plan = plan
+        self._key = source.key
+        self._ways: dict[tuple[float, float], tuple[Any, Any]] = {}
+        self._widest = 0.0
+
+    def buffer(self, geometry: QgsGeometry) -> QgsGeometry:
+        """Return the buffer in degrees. Raises MendableError where it holds a pole."""
+        there, back = self._around(geometry)
+        widened = moved(geometry, there).buffer(self._plan["DISTANCE"], self._plan["SEGMENTS"])
+        box = widened.boundingBox()
+        ends = (box.xMinimum(), box.xMaximum(), box.yMinimum(), box.yMaximum())
+        self._widest = max(self._widest, *map(abs, ends))
+        north = geometry.boundingBox().center().y() > 0
+        pole = QgsGeometry.fromPointXY(QgsPointXY(0, _NEAR_POLE if north else -_NEAR_POLE))
+        if widened.contains(moved(pole, there)):
+            raise MendableError(
+                f"The buffer of a feature of {self._key} reaches a pole, which degrees cannot "
+                "show. Leave that feature out by filter, or use a polar CRS."
+            )
+        found = moved(widened, back)
+        if dateline.crosses(found):
+            found = dateline.cut(found)
+        found.convertToMultiType()
+        return found
+
+    def _around(self, geometry: QgsGeometry) -> tuple[Any, Any]:
+        """Return the ways to the CRS around a geometry and back."""
+        box = geometry.boundingBox()
+        centre = box.center() if box.width() <= 180 else geometry.pointOnSurface().asPoint()
+        place = centre.x(), centre.y()
+        if max(box.width(), box.height()) <= CELL_DEGREES:
+            place = cell_of(centre)
+        if place not in self._ways:
+            system, degrees = around(*place), QgsCoordinateReferenceSystem(DEGREES)
+            self._ways[place] = transform(degrees, system), transform(system, degrees)
+        return self._ways[place]
+
+    def told(self) -> str:
+        """Say by how much the distance may be off around very large geometries, "" for none."""
+        if self._widest <= _FAR_M:
+            return ""
+        stretch = self._widest / _EARTH_RADIUS_M
         percent = 100 * (stretch / math.sin(min(stretch, 1.5)) - 1)
-        context.note(
-            f"Some features of {source.key} are so large that the distance is off by up to "
+        return (
+            f"Some features of {self._key} are so large that the distance is off by up to "
             f"{percent:.2g} % at their ends."
         )
-
-
-def _around(
-    geometry: QgsGeometry, plan: dict[str, Any], source: VectorSource
-) -> tuple[QgsGeometry, float]:
-    """Return a geometry in degrees buffered around its own centre, and how far it reaches."""
-    centre = geometry.boundingBox().center()
-    if geometry.boundingBox().width() > 180:
-        centre = geometry.pointOnSurface().asPoint()
-    system = around(centre.x(), centre.y())
-    degrees = QgsCoordinateReferenceSystem("EPSG:4326")
-    local = moved(geometry, transform(degrees, system))
-    widened = local.buffer(plan["DISTANCE"], plan["SEGMENTS"])
-    box = widened.boundingBox()
-    reach = max(abs(box.xMinimum()), abs(box.xMaximum()), abs(box.yMinimum()), abs(box.yMaximum()))
-    pole = QgsGeometry.fromPointXY(QgsPointXY(centre.x(), math.copysign(_NEAR_POLE, centre.y())))
-    if widened.contains(moved(pole, transform(degrees, system))):
-        raise MendableError(
-            f"The buffer of a feature of {source.key} reaches a pole, which degrees cannot show. "
-            "Leave that feature out by filter, or use a polar CRS."
-        )
-    back = moved(widened, transform(system, degrees))
-    if dateline.crosses(back):
-        back = dateline.cut(back)
-    back.convertToMultiType()
-    return back, reach

@@ -25,7 +25,7 @@ from .base import MendableError, UnanswerableError
 from .source import LayerSource
 
 _STRETCH = 0.002
-_CELL_DEGREES = 2.0
+CELL_DEGREES = 2.0
 _METRES_PER_DEGREE = 110_574.0
 _WIDEST_M = 690_000.0
 """As far from its centre an azimuthal equidistant CRS stretches by 0.2 %: c / sin c - 1."""
@@ -106,6 +106,15 @@ def transform(
     return QgsCoordinateTransform(source, target, QgsCoordinateTransformContext())
 
 
+def cell_of(point: QgsPointXY) -> tuple[float, float]:
+    """Return longitude and latitude of the middle of the cell of two degrees around a place.
+
+    A CRS around it stretches by 0.01 % within the cell.
+    """
+    x, y = (round(one / CELL_DEGREES) * CELL_DEGREES for one in (point.x(), point.y()))
+    return x, max(-90.0, min(90.0, y))
+
+
 def around(longitude: float, latitude: float) -> QgsCoordinateReferenceSystem:
     """Return the azimuthal equidistant CRS in metres around a place."""
     return QgsCoordinateReferenceSystem.fromProj(
@@ -133,7 +142,7 @@ class Ground:
         self._crs = crs
         self._metric = is_true_metric(crs, centre)
         self._to_degrees = transform(crs, _lon_lat())
-        self._ways: dict[tuple[int, int], QgsCoordinateTransform] = {}
+        self._ways: dict[tuple[float, float], QgsCoordinateTransform] = {}
 
     def reach(self, geometry: QgsGeometry, metres: float) -> Iterator[QgsRectangle]:
         """Yield the boxes, in the CRS, that hold everything within `metres` of a geometry."""
@@ -164,10 +173,9 @@ class Ground:
         if self._metric:
             return geometry, None
         centre = self._to_degrees.transform(geometry.boundingBox().center())
-        cell = (round(centre.x() / _CELL_DEGREES), round(centre.y() / _CELL_DEGREES))
+        cell = cell_of(centre)
         if cell not in self._ways:
-            local = around(cell[0] * _CELL_DEGREES, max(-90, min(90, cell[1] * _CELL_DEGREES)))
-            self._ways[cell] = transform(self._crs, local)
+            self._ways[cell] = transform(self._crs, around(*cell))
         way = self._ways[cell]
         return moved(geometry, way), way
 

@@ -81,10 +81,11 @@ def make_agent(toolbox: ProjectToolbox, speaker: Speaker, settings: Settings) ->
 
     Raises ModelError when the speaker's model is not there.
     """
+    prompts = prompt.load(RESOURCES / "prompts")
     return Agent(
         workflow=state.load(RESOURCES / "workflows" / "analysis.json"),
-        bank=example.load(RESOURCES / "workflows" / "examples.json"),
-        prompts=prompt.load(RESOURCES / "prompts"),
+        bank=example.load(RESOURCES / "workflows" / "examples.json", prompts.ignored),
+        prompts=prompts,
         toolbox=toolbox,
         speaker=speaker,
         limits=limits_of(settings),

@@ -80,8 +80,9 @@ def _named(line: str) -> str:
     return line.partition(" (")[0].partition(" = ")[0]
 
 
-def _stems(text: str) -> Counter[str]:
-    return Counter(word[:5] for word in _WORD.findall(text.lower()))
+def _stems(text: str, ignored: frozenset[str]) -> Counter[str]:
+    words = _WORD.findall(text.lower())
+    return Counter(word[:5] for word in words if word not in ignored)
 
 
 class ExampleBank:
@@ -91,10 +92,14 @@ class ExampleBank:
     the same intent and for the same kinds of layers, which count in any language.
     """
 
-    def __init__(self, examples: tuple[Example, ...]) -> None:
+    def __init__(
+        self, examples: tuple[Example, ...], ignored: frozenset[str] = frozenset()
+    ) -> None:
         self.examples = examples
+        self._ignored = ignored
         self._bags = [
-            _stems(f"{item.english or item.question} {' '.join(item.layers)}") for item in examples
+            _stems(f"{item.english or item.question} {' '.join(item.layers)}", ignored)
+            for item in examples
         ]
         seen = Counter(stem for bag in self._bags for stem in bag)
         self._rarity = {stem: math.log(1 + len(examples) / n) for stem, n in seen.items()}
@@ -116,7 +121,7 @@ class ExampleBank:
 
         `kinds` are the geometries of the layers that the question is about, in any order.
         """
-        bag = _stems(question)
+        bag = _stems(question, self._ignored)
         kinds = tuple(sorted(kinds))
         ranked = sorted(
             (
@@ -140,8 +145,11 @@ class ExampleBank:
         return math.sqrt(sum(self._rarity.get(stem, 0.0) ** 2 for stem in bag))
 
 
-def load(path: Path) -> ExampleBank:
-    """Read the examples from a file. Raises OSError, ValueError or KeyError when it is broken."""
+def load(path: Path, ignored: frozenset[str] = frozenset()) -> ExampleBank:
+    """Read the examples from a file; `ignored` are words that tell nothing of a question.
+
+    Raises OSError, ValueError or KeyError when the file is broken.
+    """
     data = json.loads(path.read_text(encoding="utf-8"))
     return ExampleBank(
         tuple(
@@ -158,5 +166,6 @@ def load(path: Path) -> ExampleBank:
                 item.get("english", ""),
             )
             for item in data["examples"]
-        )
+        ),
+        ignored,
     )

@@ -32,6 +32,7 @@ class Prompts:
     references: frozenset[str] = frozenset()
     showing: frozenset[str] = frozenset()
     english: frozenset[str] = frozenset()
+    ignored: frozenset[str] = frozenset()
 
     def is_english(self, question: str) -> bool:
         """Tell whether a question has a common English word; a question without is put into
@@ -57,11 +58,9 @@ def load(folder: Path) -> Prompts:
         for name in ("system", "reflect", "confirm", "summary")
     )
     words = json.loads((folder / "words.json").read_text(encoding="utf-8"))
-    references, showing, english = (
-        frozenset(" ".join(words[kind].values()).split())
-        for kind in ("references", "showing", "english")
-    )
-    return Prompts(system, reflect, confirm, summary, references, showing, english)
+    kinds = ("references", "showing", "english", "ignored")
+    lists = [frozenset(" ".join(words[kind].values()).split()) for kind in kinds]
+    return Prompts(system, reflect, confirm, summary, *lists)
 
 
 def _words(text: str) -> list[str]:

@@ -44,10 +44,11 @@ class Case:
 
     def agent(self, speaker: ScriptedSpeaker) -> Agent:
         """Return an agent over the workflow, prompts and examples of the plugin."""
+        prompts = prompt.load(RESOURCES / "prompts")
         return Agent(
             workflow=state.load(RESOURCES / "workflows" / "analysis.json"),
-            bank=example.load(RESOURCES / "workflows" / "examples.json"),
-            prompts=prompt.load(RESOURCES / "prompts"),
+            bank=example.load(RESOURCES / "workflows" / "examples.json", prompts.ignored),
+            prompts=prompts,
             toolbox=self.toolbox,
             speaker=speaker,
             limits=self.limits,

@@ -45,7 +45,8 @@ class Example:
     """A question over other layers: what it needs, and the calls that answer it.
 
     `initial` marks those that every chat begins with, for the state Init; `english` is the
-    question in English where it is asked in another language.
+    question in English where it is asked in another language, `also` are other intents that its
+    question may well be taken for.
     """
 
     question: str
@@ -55,6 +56,11 @@ class Example:
     steps: tuple[Step, ...]
     initial: bool = False
     english: str = ""
+    also: tuple[str, ...] = ()
+
+    def fits(self, intent: str) -> bool:
+        """Tell whether its question has this intent, or may be taken to have it."""
+        return intent == self.intent or intent in self.also
 
     @property
     def keys(self) -> list[str]:
@@ -127,7 +133,7 @@ class ExampleBank:
             (
                 (
                     self._likeness(bag, own)
-                    + _SAME_INTENT * (item.intent == intent)
+                    + _SAME_INTENT * item.fits(intent)
                     + _SAME_KINDS * (item.kinds == kinds),
                     -place,
                 )
@@ -164,6 +170,7 @@ def load(path: Path, ignored: frozenset[str] = frozenset()) -> ExampleBank:
                 ),
                 bool(item.get("init")),
                 item.get("english", ""),
+                tuple(item.get("also", ())),
             )
             for item in data["examples"]
         ),

@@ -161,7 +161,7 @@ class Menu:
         if self.missing and not self.free:
             return tuple(tool for tool in tools if tool.name == REJECT)
         if not self.free:
-            near = [item for item in self._nearest(_NEAR) if item.intent == self.intent]
+            near = [item for item in self._nearest(_NEAR) if item.fits(self.intent)]
             steps = [step for item in (*near, *self._alike()) for step in item.steps]
             usual = {*(step.tool for step in steps), ANSWER, REJECT}
             tools = tuple(tool for tool in tools if tool.name in usual)

@@ -4,15 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import islice
 
-from qgis.core import Qgis, QgsFeature, QgsMemoryProviderUtils, QgsVectorLayer, QgsWkbTypes
-from qgis.PyQt.QtCore import QCoreApplication
+from qgis.core import Qgis, QgsFeature, QgsVectorLayer, QgsWkbTypes
 
-from .base import LastingError
+from .new_layer import new_layer
 from .source import VectorSource
-
-_AT_ONCE = 2_000
 
 
 def memory_layer(
@@ -23,14 +19,4 @@ def memory_layer(
     `multi` makes room for geometries of several parts. Any thread. Raises LastingError.
     """
     wkb: Qgis.WkbType = QgsWkbTypes.multiType(source.wkb) if multi else source.wkb
-    layer = QgsMemoryProviderUtils.createMemoryLayer(source.key, source.fields, wkb, source.crs)
-    rows = iter(features)
-    while True:  # a few at a time, so that other threads have their turn
-        some = list(islice(rows, _AT_ONCE))
-        if some and not layer.dataProvider().addFeatures(some)[0]:
-            raise LastingError(f"The features of {source.key} could not be copied.")
-        if len(some) < _AT_ONCE:
-            break
-    layer.updateExtents()
-    layer.moveToThread(QCoreApplication.instance().thread())
-    return layer
+    return new_layer(source.key, source.fields, wkb, source.crs, features)

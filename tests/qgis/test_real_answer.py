@@ -18,7 +18,7 @@ SHARED = Path(__file__).resolve().parents[3] / "shared" / "data" / "real"
 pytestmark = [
     pytest.mark.model,
     pytest.mark.shared,
-    pytest.mark.usefixtures("qgis_app"),
+    pytest.mark.usefixtures("qgis_app", "qgis_processing"),
     pytest.mark.timeout(900),
 ]
 

@@ -47,10 +47,12 @@ def until_closing(spoken: Spoken) -> Spoken:
 
 @dataclass(frozen=True)
 class Confirmed:
-    """The end as the model confirmed it: the worded answer, or what it says is missing."""
+    """The end as the model confirmed it: the worded answer with the numbers of results that it
+    says, or what the model says is missing."""
 
     answer: str = ""
     missing: str = ""
+    said: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -104,7 +106,7 @@ class Closing:
             hint = _hint(worded, close.value)
             if worded.text and not hint:
                 yield AnswerDelta(worded.text)
-                return Confirmed(worded.text)
+                return Confirmed(worded.text, said=worded.said)
             ask = Message(Role.USER, f"{ask.content}\n{hint}")
         answer = self.from_results(close, shown)
         yield AnswerDelta(answer)

@@ -365,6 +365,12 @@ class _Run:
             return (yield from self._answer(result))
         return None
 
+    def _take_value(self, said: tuple[float, ...]) -> None:
+        """Where the model left the number out of its call, take the only one that it words."""
+        close = self.close
+        if close is not None and close.value is None and len(set(said)) == 1:
+            self.close = replace(close, value=said[0])
+
     def _show(self, results: list[ToolResult]) -> Generator[Event, None, None]:
         """Where the question asks to show what was only counted, make a layer of it."""
         speaking = [item for item in results if item.speaks]
@@ -381,6 +387,7 @@ class _Run:
         yield from self._show(gathered)
         confirmed = yield from self.closing.confirm(self.question, self.close, gathered, names)
         answer = confirmed.answer
+        self._take_value(confirmed.said)
         if not answer and self.unfinished > 1:
             answer = self.closing.from_results(self.close, gathered)
             yield AnswerDelta(answer)

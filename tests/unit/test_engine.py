@@ -459,3 +459,22 @@ def test_two_hundred_layers_leave_room_for_the_question_and_keep_the_fields_aske
     few = prompt.question("How many rivers?", [replace(layers[0], key="x" * 60)] * 400).content
     assert len(few) < 10_000
     assert "more layers" in few
+
+
+@pytest.mark.parametrize(
+    ("worded", "value"),
+    [
+        ("There are 17 of them.", 17.0),
+        ("There are 17, so 17.", 17.0),
+        ("They are empty.", None),
+        ("Of 21 there are 17.", None),
+    ],
+)
+def test_a_number_that_only_the_wording_gives_is_the_value(
+    worded: str, value: float | None
+) -> None:
+    toolbox = PlainToolbox({"count": [made("17 of 21.", count=17.0, all=21.0)]})
+    case = Case(toolbox)
+    closing = call("Answer", "answer")
+    end = case.ask("How are they?", init("Describe", "countries"), COUNT, closing, wrote(worded))
+    assert (end.status, end.value) == (Status.OK, value)

@@ -20,12 +20,10 @@ from qgis.PyQt.QtWidgets import (
     QDoubleSpinBox,
     QFileDialog,
     QFormLayout,
-    QFrame,
     QGroupBox,
     QHBoxLayout,
     QLineEdit,
     QPushButton,
-    QScrollArea,
     QSpinBox,
     QVBoxLayout,
     QWidget,
@@ -38,6 +36,7 @@ from .cost_panel import CostPanel
 from .fetch_panel import FetchPanel
 from .folder_list import FolderList
 from .icon import mark
+from .option_tabs import OptionTabs
 from .outlet import Outlet
 from .package_panel import PackagePanel
 from .palette import em
@@ -61,24 +60,23 @@ class OptionsPage(QgsOptionsPageWidget):
         self.setObjectName("GeoOlmOptionsPage")
         self._settings = settings
         self._outlet = Outlet(self)
-        self._page = QWidget()
-        self._groups = QVBoxLayout(self._page)
-        self._scroll = scroll = QScrollArea()
-        scroll.setObjectName("GeoOlmOptionsScroll")
-        scroll.setWidgetResizable(True)
-        scroll.setFrameShape(QFrame.Shape.NoFrame)
-        scroll.setWidget(self._page)
+        self.tabs = OptionTabs(self)
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
-        outer.addWidget(scroll)
+        outer.addWidget(self.tabs)
+        self._groups = self.tabs.open("Model", self.tr("Model"))
         self._build_model()
         self._build_fetch()
+        self._groups = self.tabs.open("Privacy", self.tr("Privacy and packages"))
         self._build_privacy()
+        self._groups = self.tabs.open("Questions", self.tr("Questions"))
         self._build_question()
-        self._build_wait()
-        self._build_cost()
+        self._groups = self.tabs.open("Files", self.tr("Files"))
         self._build_files()
-        self._groups.addStretch(1)
+        self._groups = self.tabs.open("Cost", self.tr("Cost"))
+        self._build_cost()
+        self._groups = self.tabs.open("Advanced", self.tr("Advanced"))
+        self._build_wait()
         self.show_settings(settings)
 
     def sizeHint(self) -> QSize:
@@ -153,7 +151,7 @@ class OptionsPage(QgsOptionsPageWidget):
 
     def show_fetch(self) -> None:
         """Scroll to where models are brought, and let a name be typed."""
-        self._scroll.ensureWidgetVisible(self.fetch)
+        self.tabs.bring(self.fetch)
         self.fetch.name.setFocus()
 
     def apply(self) -> None:

@@ -75,6 +75,18 @@ def test_areas_are_ellipsoidal_in_any_crs_b06(tmp_path: Path, crs: str) -> None:
     assert found["min"] == pytest.approx(6_122.94, rel=1e-5)
 
 
+def test_each_polygon_of_web_mercator_gets_its_true_hectares_c19(tmp_path: Path) -> None:
+    rows = [(box(3, 0, 4, 1), 1), (box(3, 60, 4, 61), 2)]
+    bench = Bench(tmp_path, layer("boxes", "Polygon", "a:integer", rows, DEGREES))
+    mercator = bench.run("reproject", layer="boxes", crs="EPSG:3857")
+    name = mercator.layers[0].id
+    made = bench.run("calculate_field", layer=name, name="ha", expression="$area / 10000")
+    found = bench.project.mapLayer(made.layers[0].id)
+    by_id = {one["a"]: one["ha"] for one in found.getFeatures()}
+    assert by_id[1] == pytest.approx(1_230_878, rel=1e-4)
+    assert by_id[2] == pytest.approx(612_294, rel=1e-4)
+
+
 def test_lengths_are_ellipsoidal_without_the_projects_ellipsoid_b08(tmp_path: Path) -> None:
     line = ("LINESTRING(499500 5000500,500500 5000500)", 1)
     bench = Bench(tmp_path, layer("line", "LineString", "a:integer", [line]))

@@ -151,6 +151,25 @@ def test_what_no_layer_holds_leaves_only_the_rejection() -> None:
 
 
 @pytest.mark.parametrize(
+    ("question", "needs"),
+    [
+        ("Show the air quality in Lima.", "air quality = none, Lima = none"),
+        ("Which hospital is the most efficient?", "hospital = none, efficiency = none"),
+    ],
+)
+def test_what_the_data_cannot_tell_is_refused_and_makes_no_layer_c52(
+    question: str, needs: str
+) -> None:
+    case = Case(counting())
+    reject = call("Answer", "reject", reason="No layer of the project holds that.")
+    end = case.ask(question, needing(needs), reject)
+    assert (end.status, end.reason) == (Status.REJECTED, "No layer of the project holds that.")
+    assert [item.tools for item in case.choices() if item.tools] == [["reject"]]
+    assert end.layers == ()
+    assert {name for name, _ in case.toolbox.ran} == {"layer_info", "reject"}
+
+
+@pytest.mark.parametrize(
     "needs", ["countries = none", "names = none, rivers = rivers", "", "volcanoes = countries"]
 )
 def test_what_a_name_of_the_project_speaks_of_is_not_missing(needs: str) -> None:

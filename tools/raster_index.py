@@ -71,6 +71,7 @@ class RasterIndex(Unchecked):
             role: _band_for(role, arguments, sources, product)
             for role in dict.fromkeys(_ROLE.findall(FORMULAS[index]))
         }
+        _refuse_equal(index, bands)
         if index in _NEED_REFLECTANCE:
             _refuse_stored(index, bands, product, context)
         pieces: list[Piece] = []
@@ -118,6 +119,18 @@ def _scaled(one: BandReference, product: Product) -> list[Piece]:
     if product.is_raw():
         return [one]
     return ["(", one, f" * {product.scale:.10g} + {product.offset:.10g})".replace("+ -", "- ")]
+
+
+def _refuse_equal(index: str, bands: dict[str, BandReference]) -> None:
+    """Refuse one band in two roles, which would give nothing but zeros. Raises MendableError."""
+    roles: dict[tuple[str, int], str] = {}
+    for role, one in bands.items():
+        other = roles.setdefault((one.source.id, one.band), role)
+        if other != role:
+            raise MendableError(
+                f"Band {one.band} of {one.source.key} cannot be {other} and {role} of {index} at "
+                "once. Name two bands, or use statistics if no index was asked for."
+            )
 
 
 def _refuse_stored(

@@ -72,8 +72,12 @@ class Example:
     @property
     def kinds(self) -> tuple[str, ...]:
         """The geometries of the layers that its calls name, sorted."""
-        lines = [line for line in self.layers if _named(line) in self.keys]
-        return tuple(sorted(found.group(1) for found in map(_KIND.search, lines) if found))
+        return tuple(sorted(found.group(1) for found in map(_KIND.search, self.used) if found))
+
+    @property
+    def used(self) -> tuple[str, ...]:
+        """The lines of the layers that its calls name."""
+        return tuple(line for line in self.layers if _named(line) in self.keys)
 
     @property
     def refers(self) -> str:

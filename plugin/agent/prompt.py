@@ -176,7 +176,7 @@ def offer(
     turns: list[Message] = []
     said = "\n".join(["Tools, by stage:", *lines, "Examples:", ""]) if lines else ""
     for example in examples:
-        said += _question(example.layers, example.question)
+        said += _question(example.used, example.question)
         for step in example.steps:
             turns += [Message(Role.USER, said), Message(Role.ASSISTANT, step.text())]
             said = step.result

@@ -26,23 +26,33 @@ _SEED = 7
 
 @dataclass(frozen=True)
 class Question:
-    """One question: what it tests, its words, and the only right call."""
+    """One question: what it tests, its words, and the right call.
+
+    `same` are arguments that mean the same as the right ones, such as 2,000 m for 2 km.
+    """
 
     label: str
     text: str
     tool: str
     arguments: dict[str, Any]
+    same: tuple[dict[str, Any], ...] = ()
+
+    def call(self) -> str:
+        """Write the right call as a model would."""
+        return json.dumps({"tool": self.tool, "arguments": self.arguments})
 
 
 @dataclass(frozen=True)
 class QuestionSet:
     """The invented project, its tools with the stage of each ("" is every stage), and what is
-    asked of it; `system` is the text before, with {layers} and {tools} to be filled in."""
+    asked of it; `system` is the text before, with {layers} and {tools} to be filled in, and
+    `examples` are worked ones, shown as turns as in a chat."""
 
     system: str
     layers: tuple[LayerProfile, ...]
     tools: tuple[ToolDefinition, ...]
     stages: dict[str, str]
+    examples: tuple[Question, ...]
     questions: tuple[Question, ...]
 
     def of_stage(self, tool: str) -> tuple[ToolDefinition, ...]:
@@ -58,7 +68,14 @@ class QuestionSet:
             for tool in tools
         )
         system = self.system.format(layers=layers, tools=named)
-        return Message(Role.SYSTEM, system), Message(Role.USER, question.text)
+        known = {tool.name for tool in tools}
+        shown = [
+            Message(role, text)
+            for example in self.examples
+            if example.tool in known
+            for role, text in ((Role.USER, example.text), (Role.ASSISTANT, example.call()))
+        ]
+        return (Message(Role.SYSTEM, system), *shown, Message(Role.USER, question.text))
 
 
 @dataclass(frozen=True)
@@ -78,10 +95,8 @@ def load(path: Path) -> QuestionSet:
         tuple(_layer(item) for item in told["layers"]),
         tuple(_tool(item) for item in told["tools"]),
         {item["name"]: item["stage"] for item in told["tools"]},
-        tuple(
-            Question(item["label"], item["text"], item["tool"], item["arguments"])
-            for item in told["questions"]
-        ),
+        tuple(_question(item) for item in told["examples"]),
+        tuple(_question(item) for item in told["questions"]),
     )
 
 
@@ -103,15 +118,20 @@ def answers(
 
 
 def is_right(calls: Sequence[ToolCall], question: Question) -> bool:
-    """Tell whether the first call is the only right one: its tool, and each of its arguments.
+    """Tell whether the first call is the right one: its tool, and each of its arguments.
 
     A number may stand as text, as a tool would take it; nothing may be added or left out.
     """
     if not calls or calls[0].name != question.tool:
         return False
-    given, wanted = calls[0].arguments, question.arguments
-    return given.keys() == wanted.keys() and all(
-        _same(given[key], value) for key, value in wanted.items()
+    given = calls[0].arguments
+    return any(
+        given.keys() == wanted.keys()
+        and all(_same(given[key], value) for key, value in wanted.items())
+        for wanted in (
+            question.arguments,
+            *({**question.arguments, **one} for one in question.same),
+        )
     )
 
 
@@ -142,6 +162,12 @@ def _line(layer: LayerProfile) -> str:
     what = layer.geometry if layer.features < 0 else f"{layer.features} {layer.geometry}s"
     names = ", ".join(item.name for item in layer.fields) or f"{len(layer.bands)} band"
     return f"{layer.key} ({what}, {layer.crs}): {names}"
+
+
+def _question(told: dict[str, Any]) -> Question:
+    same = tuple(told.get("or", ()))
+    label = told.get("label", "")
+    return Question(label, told["text"], told["tool"], told["arguments"], same)
 
 
 def _layer(told: dict[str, Any]) -> LayerProfile:

@@ -299,11 +299,28 @@ def test_a_choice_is_graded_exactly(arguments: dict[str, Any], right: bool) -> N
     assert not is_right((ToolCall("abcdefghi", "sort", arguments),), RANK)
 
 
+def test_two_kilometres_are_two_thousand_metres() -> None:
+    zone = next(item for item in SET.questions if item.label == "buffers")
+    for distance, unit, right in ((2, "km", True), (2000, "m", True), (2, "m", False)):
+        given = {"layer": "schools", "distance": distance, "unit": unit}
+        assert is_right((ToolCall("abcdefghi", "buffer", given),), zone) is right
+
+
+def test_worked_examples_are_shown_of_the_tools_that_are_offered() -> None:
+    question = SET.questions[0]
+    everything = SET.messages(question, SET.tools)
+    assert len(everything) == 2 + 2 * len(SET.examples)
+    assert everything[2].content == SET.examples[0].call()
+    stage = SET.messages(question, SET.of_stage(question.tool))
+    assert len(stage) == 4
+    assert not {item.text for item in SET.examples} & {item.text for item in SET.questions}
+
+
 def test_every_right_call_fits_the_schema_that_it_is_held_to() -> None:
     tools = {tool.name: tool for tool in SET.tools}
     layers = {layer.key: layer for layer in SET.layers}
     assert len(SET.questions) == 12
-    for question in SET.questions:
+    for question in (*SET.questions, *SET.examples):
         properties = tools[question.tool].parameters["properties"]
         assert list(properties) == list(question.arguments)
         for name, value in question.arguments.items():

@@ -10,7 +10,7 @@ from . import argument, wording
 from .base import Family, MendableError, ToolDefinition, ToolResult
 from .context import Context
 from .distance import needs_crs
-from .expression import checked, chosen, evaluator
+from .expression import checked, chosen, evaluator, refuse_twice
 from .selection import made
 from .source import VectorSource, plain
 from .statistic import computed, where
@@ -50,6 +50,7 @@ class CalculateField:
         source = context.vector(arguments["layer"])
         name, text = arguments["name"].strip(), arguments["expression"]
         checked(text, source)
+        refuse_twice(text, context.store.question())
         if name in source.names():
             raise MendableError(f"{source.key} has a field {name} already. Choose another name.")
         kind = arguments.get("type") or _guessed(text, source, context)

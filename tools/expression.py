@@ -72,6 +72,7 @@ _PLANAR = {
     "buffer": "",
     "distance": "",
 }
+_ROUND = re.compile(r"(?<![\w.])10{2,}(?![\w.])")
 _LENGTH_OF_TEXT = re.compile(r"\blength\s*\((?!\s*[$@]?geometry\b)", re.IGNORECASE)
 _UNKNOWN_FUNCTION = re.compile(r"(\w+)\s*\(")
 
@@ -220,6 +221,19 @@ def _refuse_private(expression: QgsExpression) -> None:
         raise MendableError(
             f"@{private[0]} tells of the user or of this machine, so it is refused."
         )
+
+
+def refuse_twice(text: str, question: str) -> None:
+    """Refuse to multiply twice by a number that the question says, as in "a rate per 1000".
+
+    Raises MendableError.
+    """
+    for number in dict.fromkeys(_ROUND.findall(question.replace(",", ""))):
+        factor = rf"(?<![\w.]){number}(?:\.0+)?(?![\w.])"
+        if len(re.findall(rf"{factor}\s*\*|\*\s*{factor}", text)) > 1:
+            raise MendableError(
+                f"The expression multiplies by {number} twice; a rate per {number} does so once."
+            )
 
 
 def _missing(column: str, text: str, source: VectorSource) -> str:

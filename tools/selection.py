@@ -12,7 +12,7 @@ from . import argument, execution, wording
 from .base import LayerReference, MendableError, ToolDefinition, ToolResult
 from .condition import Filter, field_named, number_of
 from .context import Context
-from .expression import SourceFields, chosen, evaluator
+from .expression import SourceFields, chosen, evaluator, refuse_twice
 from .naming import naming_field
 from .source import VectorSource, plain
 from .store import Provenance
@@ -179,6 +179,7 @@ def _ranked_by(
     arguments: dict[str, Any], source: VectorSource, context: Context
 ) -> tuple[str, str]:
     if arguments.get("expression"):
+        refuse_twice(arguments["expression"], context.store.question())
         return arguments["expression"], arguments["expression"]
     name = field_named(arguments["field"], SourceFields(source, context.cancelled))
     return name, number_of(name, source.type_of(name))

@@ -10,6 +10,7 @@ import pytest
 from toolbox_case import Bench, box, layer
 
 from geo_olm.tools.base import MendableError
+from geo_olm.tools.expression import refuse_twice
 
 pytestmark = pytest.mark.usefixtures("qgis_processing")
 
@@ -121,3 +122,23 @@ def test_a_layer_may_be_called_none(tmp_path: Path, name: str) -> None:
     assert found.numbers["count"] == 1
     with pytest.raises(MendableError, match="no value was given"):
         bench.run("count", layer=None)
+
+
+@pytest.mark.parametrize(
+    ("expression", "fine"),
+    [
+        ('1000.0 * "a" / "b" * 1000', False),
+        ('"a" * 1000 / "b" * 1000', False),
+        ('1000 * "a" / "b"', True),
+        ('"a" * 10000 / "b" * 1000', True),
+        ('"a" / 1000 / 1000', True),
+    ],
+)
+def test_a_rate_per_thousand_is_multiplied_once(expression: str, fine: bool) -> None:
+    question = "Which has the highest rate per 1,000?"
+    if fine:
+        refuse_twice(expression, question)
+        return
+    with pytest.raises(MendableError, match="multiplies by 1000 twice"):
+        refuse_twice(expression, question)
+    refuse_twice(expression, "Which is the highest?")

@@ -59,6 +59,7 @@ def plugin() -> Iterator[Any]:
 def page(plugin: Any) -> Iterator[OptionsPage]:
     made = plugin._options.createWidget(None)
     made.show()
+    made.tabs.bring(made.packages)
     yield made
     made.deleteLater()
     settle()

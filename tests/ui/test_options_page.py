@@ -185,3 +185,11 @@ def test_the_doctor_is_asked_for_with_the_settings_as_they_stand(page: OptionsPa
     button = page.findChild(QPushButton, "GeoOlmOptionsDoctor")
     QTest.mouseClick(button, Qt.MouseButton.LeftButton)
     assert asked[0][0].server == "ollama"
+
+
+def test_bringing_a_model_shows_the_tab_that_does_it(page: OptionsPage) -> None:
+    page.tabs.setCurrentIndex(page.tabs.count() - 1)
+    assert not page.fetch.isVisible()
+    page.show_fetch()
+    assert page.tabs.currentIndex() == 0
+    assert page.fetch.isVisible()

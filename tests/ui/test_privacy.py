@@ -54,6 +54,7 @@ CONSENT = ModelView(
 def page(show: Callable[[QWidget], QWidget]) -> OptionsPage:
     made = OptionsPage(Settings())
     show(made)
+    made.tabs.bring(made.packages)
     return made
 
 

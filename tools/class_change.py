@@ -82,6 +82,11 @@ class ClassChange(Unchecked):
         """Compare cell by cell on one grid; grids that differ are refused with the fix."""
         before = raster_of(arguments["before"], context)
         after = raster_of(arguments["after"], context)
+        if before.id == after.id:
+            raise MendableError(
+                f"{before.key} cannot be before and after at once: name two rasters, or use "
+                "class_areas for the areas of one."
+            )
         needs_crs(before, "the area of its cells is not known")
         grid = grid_of(before)
         if not grid.is_same(grid_of(after)):

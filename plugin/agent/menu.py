@@ -22,6 +22,7 @@ _NEAR = 8
 _NEEDS_LENGTH, _ENGLISH_LENGTH = 120, 300
 _LAYERS = 4
 _PLACE = ("Location",)
+_INFO = "layer_info"
 
 
 @dataclass
@@ -49,6 +50,7 @@ class Menu:
     follows: LayerProfile | None = None
     hidden: frozenset[str] = frozenset()
     called: set[str] = field(default_factory=set)
+    loaded: frozenset[str] = frozenset()
 
     def initial(
         self, layers: tuple[LayerProfile, ...], refers: bool, is_english: bool = True
@@ -97,10 +99,14 @@ class Menu:
             others = [one for one in named if one not in {self.follows.name, *self.hidden}]
             needed = [self.follows.name, *others]
         self.kinds = tuple(keys[name].geometry for name in needed)
+        self.loaded = frozenset(needed)
         return needed
 
     def _is_done(self, tool: ToolDefinition) -> bool:
-        """Tell whether a tool was called that would only do the same again."""
+        """Tell whether a tool would only do again what was done: one without arguments that was
+        called, or a look at layers that were all loaded."""
+        if tool.name == _INFO:
+            return all(layer.name in self.loaded for layer in self._layers())
         return tool.name in self.called and not tool.parameters.get("properties")
 
     def _layers(self) -> tuple[LayerProfile, ...]:

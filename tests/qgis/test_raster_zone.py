@@ -273,6 +273,12 @@ def test_land_cover_change_is_a_matrix_of_areas_c21(tmp_path: Path) -> None:
     assert "grass unchanged" in labels
 
 
+def test_a_raster_is_no_change_of_itself(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, raster(tmp_path, "use", [[10, 20]]))
+    with pytest.raises(MendableError, match="use cannot be before and after at once"):
+        bench.run("class_change", before="use", after="use")
+
+
 def test_change_on_different_grids_is_refused_with_the_fix(tmp_path: Path) -> None:
     bench = Bench(
         tmp_path,

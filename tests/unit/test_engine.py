@@ -497,3 +497,12 @@ def test_a_number_that_only_the_wording_gives_is_the_value(
     closing = call("Answer", "answer")
     end = case.ask("How are they?", init("Describe", "countries"), COUNT, closing, wrote(worded))
     assert (end.status, end.value) == (Status.OK, value)
+
+
+def test_a_look_at_layers_that_are_loaded_is_not_offered_again() -> None:
+    for needed, offered in ((("countries", "rivers"), False), (("countries",), True)):
+        case = Case(counting())
+        case.ask("Which CRS?", init("Describe", *needed), call("Answer", "answer"), wrote("Both."))
+        step = case.choices()[1].choice
+        assert step is not None
+        assert ("layer_info" in [tool.name for tool in step.tools]) is offered

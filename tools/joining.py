@@ -21,6 +21,8 @@ from .summary import SUMMARIES, kind_of, summarised
 
 _REFUSE = "refuse"
 _SHOWN = 3
+_CODE = 3
+"""Characters of the longest text that is taken for a code, not for a name."""
 Key = Callable[[Any], Any]
 
 
@@ -61,6 +63,8 @@ class JoinByField:
         context.note(note)
         several = arguments.get("several", _REFUSE)
         table = _table(other, other_field, theirs, copied, context)
+        if several in (_REFUSE, "first"):
+            _choose(table, source, field, mine, other, other_field, theirs, context)
         _refuse_many(table, source, field, mine, other, several, context)
         kinds = {name: kind_of(several, other.type_of(name)) for name in copied}
         fields, names = extended(source, kinds)
@@ -151,6 +155,52 @@ def _table(
     if without:
         context.note(f"{wording.counted(without, 'row')} of {other.key} without {key} left out.")
     return found
+
+
+def _choose(
+    table: dict[Any, list[list[Any]]],
+    source: VectorSource,
+    field: str,
+    mine: Key,
+    other: VectorSource,
+    other_field: str,
+    theirs: Key,
+    context: Context,
+) -> None:
+    """Leave of several rows of a key the only one that says another text of the feature too.
+
+    So a code that stands for one country and for "no code" finds the country by its name.
+    """
+    many = {key for key, rows in table.items() if len(rows) > 1}
+    if not many:
+        return
+    own: dict[Any, list[set[Any]]] = {}
+    for feature in source.rows(context.cancelled):
+        if mine(feature[field]) in many:
+            own.setdefault(mine(feature[field]), []).append(_texts(feature, field))
+    said: dict[Any, list[set[Any]]] = {}
+    for feature in other.rows(context.cancelled):
+        if theirs(feature[other_field]) in own:
+            said.setdefault(theirs(feature[other_field]), []).append(_texts(feature, other_field))
+    for key, texts in said.items():
+        alike = [place for place, one in enumerate(texts) if one.intersection(*own[key])]
+        if len(alike) == 1:
+            context.note(
+                f"{wording.value(key)} stands in {len(texts)} rows of {other.key}: the one was "
+                f"taken that shares {wording.value(_shared(texts[alike[0]], own[key]))} with "
+                f"{source.key}."
+            )
+            table[key] = [table[key][alike[0]]]
+
+
+def _texts(feature: QgsFeature, but: str) -> set[Any]:
+    names = [name for name in feature.fields().names() if name != but]
+    values = [plain(feature[name]) for name in names]
+    return {_loose(one) for one in values if isinstance(one, str) and len(one.strip()) > _CODE}
+
+
+def _shared(texts: set[Any], own: list[set[Any]]) -> str:
+    return min(map(str, texts.intersection(*own)))
 
 
 def _refuse_many(

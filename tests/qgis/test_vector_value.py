@@ -291,6 +291,21 @@ def test_a_key_in_several_rows_is_refused_or_summed_up_b26(tmp_path: Path) -> No
     assert table(bench, first, "n") == [(10,), (30,), (None,)]
 
 
+def test_a_code_that_also_means_no_code_finds_its_row_by_the_name_b26(tmp_path: Path) -> None:
+    lands = [(None, "NA", "Namibia"), (None, "AO", "Angola")]
+    values = [(None, "NA", "Kosovo", 1), (None, "NA", "Namibia", 2), (None, "AO", "Angola", 3)]
+    mine = layer("lands", "None", "code:string name:string", lands)
+    other = layer("values", "None", "code:string land:string v:integer", values)
+    bench = Bench(tmp_path, mine, other)
+    asked = {"layer": "lands", "field": "code", "other": "values", "other_field": "code"}
+    for several in ({}, {"several": "first"}):
+        found = bench.run("join_by_field", **asked, fields=["v"], **several)
+        assert table(bench, found, "v") == [(2,), (3,)]
+        assert any('"NA" stands in 2 rows of values' in one for one in found.notes)
+    summed = bench.run("join_by_field", **asked, fields=["v"], several="sum")
+    assert table(bench, summed, "v") == [(3,), (3,)]
+
+
 def test_fields_of_the_same_name_are_numbered_and_told_b26(tmp_path: Path) -> None:
     mine = layer("a", "None", "key:string name:string", [(None, "x", "mine")])
     other = layer("b", "None", "key:string name:string", [(None, " X", "theirs")])

@@ -103,7 +103,14 @@ def _band_for(
     if said is not None:
         layers = [one for one in sources if str(said) in (one.key, one.short)]
         source = layers[0] if layers else sources[0]
-        return BandReference(source, band_of(source, None if layers else said).number)
+        number = band_of(source, None if layers else said).number
+        known = role_bands(source, product)
+        if known.get(role, number) != number:
+            raise MendableError(
+                f"Band {number} of {source.key} is not {role}: {role} is band {known[role]} of "
+                f"{product.title}. Leave the bands out, or use raster_calculate with your own."
+            )
+        return BandReference(source, number)
     for source in sources:
         number = role_bands(source, product).get(role)
         if number is not None:

@@ -14,7 +14,7 @@ from qgis.core import QgsRasterLayer
 from raster_case import read
 from toolbox_case import Bench, opened
 
-from geo_olm.tools.base import UnanswerableError
+from geo_olm.tools.base import MendableError, UnanswerableError
 
 REAL = Path(__file__).resolve().parents[3] / "shared" / "data" / "real"
 pytestmark = [pytest.mark.shared, pytest.mark.usefixtures("qgis_processing")]
@@ -97,6 +97,12 @@ def test_the_vegetation_index_of_landsat_is_numpys_d17(tmp_path: Path) -> None:
         assert numpy.abs(read(made, found) - wanted).max() < 1e-6
         assert found.layers[0].crs == "EPSG:31985"
     assert "red = band 3 of L7_ETMs" in " ".join(found.notes)
+
+
+def test_a_band_in_a_role_that_the_sensor_gives_to_another_is_refused(tmp_path: Path) -> None:
+    made = bench(tmp_path, "L7_ETMs.tif")
+    with pytest.raises(MendableError, match="Band 1 of L7_ETMs is not red: red is band 3"):
+        made.run("raster_index", layer="L7_ETMs", index="NDVI", red=1, nir=4)
 
 
 def test_the_slope_of_olinda_keeps_the_sea_d19(tmp_path: Path) -> None:

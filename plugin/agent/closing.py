@@ -104,6 +104,8 @@ class Closing:
             )
             yield AnswerReset()
             hint = _hint(worded, close.value)
+            if not hint and self.prompts.is_english(question):
+                hint = _names(worded.text, allowed)
             if worded.text and not hint:
                 yield AnswerDelta(worded.text)
                 return Confirmed(worded.text, said=worded.said)
@@ -144,6 +146,15 @@ def _hint(worded: Worded, value: float | None) -> str:
     if value is not None and worded.leaves_out(value):
         return f"The answer's number is {value:.10g}: write it."
     return ""
+
+
+def _names(text: str, allowed: Iterable[str]) -> str:
+    """Return what is wrong with the names of an English wording, "" for nothing: a word with a
+    capital inside a sentence is a name, and a name comes from the data."""
+    given = " ".join(allowed).lower()
+    named = (word for word in _WITHIN.findall(text) if word[0].isupper() and not word.isupper())
+    strange = [word for word in dict.fromkeys(named) if word.lower() not in given]
+    return f"Do not write {', '.join(strange)}: no result holds it." if strange else ""
 
 
 def _line(result: ToolResult) -> str:

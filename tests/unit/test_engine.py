@@ -506,3 +506,18 @@ def test_a_look_at_layers_that_are_loaded_is_not_offered_again() -> None:
         step = case.choices()[1].choice
         assert step is not None
         assert ("layer_info" in [tool.name for tool in step.tools]) is offered
+
+
+def test_a_name_that_no_result_holds_does_not_reach_the_user() -> None:
+    case = Case(counting())
+    end = case.ask(
+        "How many countries are there in the world?",
+        init("Count", "countries"),
+        COUNT,
+        ANSWER,
+        wrote("There are 17, and the greenest is Rio Doce."),
+        wrote("There are 17 in the NAFTA."),
+    )
+    assert end.answer == "There are 17 in the NAFTA."
+    told = case.asked[-1].messages[-1].content
+    assert told.endswith("Do not write Rio, Doce: no result holds it.")

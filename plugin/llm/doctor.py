@@ -25,6 +25,8 @@ _COUNTING = ChatRequest(
 )
 _CACHED = 0.5
 """Share of a prompt from which on the server's cache counts as holding."""
+_NOISE_S = 0.25
+"""A first word that comes sooner tells nothing by the clock."""
 
 
 class Doctor:
@@ -222,7 +224,8 @@ def _is_cached(results: Sequence[Answered]) -> bool:
     if cached:
         return cached >= _CACHED * prompt
     waits = sorted(one.first_s for one in later)
-    return bool(waits) and waits[len(waits) // 2] < _CACHED * first.first_s
+    told = first.first_s > _NOISE_S and bool(waits)
+    return told and waits[len(waits) // 2] < _CACHED * first.first_s
 
 
 def _compared(calls: CallsFound, chosen: Mode) -> str:

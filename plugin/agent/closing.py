@@ -22,6 +22,8 @@ from .wording import Format, Worded, reword
 
 _CONTINUE = re.compile(r"^\W*CONTINUE\b[:\s]*", re.IGNORECASE)
 _VALUE = re.compile(r':\s*"((?:[^"\\]|\\["\\/bfnrt])*)"')
+_ABOUT = re.compile(r"^The (?:question|user)\b[^.!?]*[.!?]\s+(?=\S)")
+"""A first sentence about the asking, before one that answers."""
 _RESULTS_SHOWN = 6
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")
 _WITHIN = re.compile(r"(?<=[\w,;:] )[^\W\d_][\w'-]+")
@@ -175,4 +177,4 @@ def _plain(text: str) -> str:
     text = _unwrapped(text.strip())
     text = re.sub(r"\b(TERMINATE|CONFIRMED)\b[.:]?", "", text)
     text = re.sub(r"CURRENT_STAGE\s*=\s*\w+\.?", "", text)
-    return text.strip().strip("`").strip()
+    return _ABOUT.sub("", text.strip().strip("`").strip())

@@ -521,3 +521,10 @@ def test_a_name_that_no_result_holds_does_not_reach_the_user() -> None:
     assert end.answer == "There are 17 in the NAFTA."
     told = case.asked[-1].messages[-1].content
     assert told.endswith("Do not write Rio, Doce: no result holds it.")
+
+
+def test_a_sentence_about_the_asking_is_left_out() -> None:
+    case = Case(counting())
+    script = (init("Count", "countries"), COUNT, ANSWER)
+    end = case.ask("How many?", *script, wrote("The question was answered. There are 17."))
+    assert end.answer == "There are 17."

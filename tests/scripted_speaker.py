@@ -61,9 +61,10 @@ class Mumbles:
 
 @dataclass(frozen=True)
 class Writes:
-    """Free text, in pieces."""
+    """Free text, in pieces; `cut` where the model came to its limit."""
 
     pieces: tuple[str, ...]
+    cut: bool = False
 
 
 @dataclass(frozen=True)
@@ -110,6 +111,11 @@ def wrote(*pieces: str) -> Writes:
     return Writes(pieces)
 
 
+def cut(*pieces: str) -> Writes:
+    """Return a free text that came to its limit."""
+    return Writes(pieces, cut=True)
+
+
 @dataclass
 class ScriptedSpeaker:
     """Plays the steps in order; `asked` keeps the requests. Use it in a with statement."""
@@ -154,7 +160,8 @@ class ScriptedSpeaker:
         assert isinstance(step, Writes)
         for piece in step.pieces:
             yield TextDelta(piece)
-        yield Reply("".join(step.pieces), usage=self.usage)
+        finish = Finish.LENGTH if step.cut else Finish.STOP
+        yield Reply("".join(step.pieces), finish=finish, usage=self.usage)
 
     def estimate(self, messages: tuple[Message, ...]) -> int:
         return sum(len(item.content) for item in messages) // 4

@@ -11,9 +11,8 @@ from .base import MendableError, ToolDefinition, ToolResult
 from .context import Context
 from .registry import Unchecked
 from .store import ANSWER, REJECTION
-from .unit import AREAS, METRES, SQUARES
+from .unit import is_measure
 
-_MEASURES = frozenset({*METRES, *AREAS, *SQUARES})
 _REFERENCE = re.compile(r"\br\d+\.")
 
 
@@ -44,11 +43,19 @@ class Answer(Unchecked):
         if "value" in arguments:
             numbers["value"], unit = _known(arguments["value"], context)
             said = str(arguments.get("unit", ""))
-            invented = _REFERENCE.search(said) or (
-                _counts(arguments["value"]) and said in _MEASURES
-            )
+            counts = _counts(arguments["value"])
+            invented = _is_invented(said, counts, context.store.question())
             units["value"] = unit or ("" if invented else said)
         return ToolResult(arguments.get("text", ""), id=ANSWER, numbers=numbers, units=units)
+
+
+def _is_invented(unit: str, counts: bool, question: str) -> bool:
+    """Tell whether a unit of the model's own means nothing: a result's id, or a length or area
+    that neither the result nor the question speaks of."""
+    if _REFERENCE.search(unit):
+        return True
+    asked = re.search(rf"(?<!\w){re.escape(unit)}(?!\w)", question, re.IGNORECASE)
+    return is_measure(unit) and (counts or not asked)
 
 
 def _counts(value: Any) -> bool:

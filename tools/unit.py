@@ -52,6 +52,13 @@ def metres(value: float | str, name: str = "distance") -> float:
     return number * METRES[unit or "m"]
 
 
+def is_measure(text: str) -> bool:
+    """Tell whether a word is a unit of length or area."""
+    word = text.strip().lower()
+    lengths = {*METRES, *filter(None, _WORDS)}
+    return word in {*lengths, *AREAS, *SQUARES} or word.rstrip("s") in lengths
+
+
 def parted(text: str, name: str) -> tuple[float, str]:
     """Return the number and the unit ("" for none) of a length as text. Raises MendableError."""
     found = _NUMBER.match(text)

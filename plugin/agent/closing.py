@@ -12,10 +12,10 @@ from collections.abc import Generator, Iterable
 from dataclasses import dataclass, replace
 
 from ...tools.base import ToolDefinition, ToolResult
-from ..llm.base import Spoken
+from ..llm.base import Finish, Spoken
 from . import prompt
 from .chat import Chat
-from .event import AnswerDelta, AnswerReset, Event
+from .event import AnswerDelta, AnswerReset, Event, Notice
 from .message import Message, Role
 from .talk import Talk
 from .wording import Format, Worded, reword
@@ -24,6 +24,7 @@ _CONTINUE = re.compile(r"^\W*CONTINUE\b[:\s]*", re.IGNORECASE)
 _VALUE = re.compile(r':\s*"((?:[^"\\]|\\["\\/bfnrt])*)"')
 _ABOUT = re.compile(r"^The (?:question|user)\b[^.!?]*[.!?]\s+(?=\S)")
 """A first sentence about the asking, before one that answers."""
+_SHORTER = "That was too long and was cut. Write one short sentence."
 _RESULTS_SHOWN = 6
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")
 _WITHIN = re.compile(r"(?<=[\w,;:] )[^\W\d_][\w'-]+")
@@ -84,7 +85,8 @@ class Closing:
         names: Iterable[str],
     ) -> Generator[Event, None, Confirmed]:
         """Ask once for the confirming summary; a wording with unknown numbers, or with others than
-        the answer's own, is asked for again, then replaced by the results themselves.
+        the answer's own, is asked for again, then replaced by the results themselves. One that
+        was cut is asked for again, then told as cut.
 
         Raises ModelError and RunCancelled."""
         made = list(results)
@@ -92,7 +94,7 @@ class Closing:
         summary = "\n".join(_line(item) for item in shown) or close.text
         ask = prompt.confirm(self.prompts, question, summary)
         allowed = [question, *names, *(item.text for item in shown)]
-        for _attempt in range(2):
+        for attempt in range(2):
             reply = yield from self.talk.write(
                 (*self._messages(), ask), self.max_tokens, stream=True
             )
@@ -105,10 +107,13 @@ class Closing:
                 without_new_names(_plain(text), allowed), self.chat.numbers(), allowed, self.write
             )
             yield AnswerReset()
-            hint = _hint(worded, close.value)
+            cut = reply.finish is Finish.LENGTH
+            hint = _SHORTER if cut and not attempt else _hint(worded, close.value)
             if not hint and self.prompts.is_english(question):
                 hint = _names(worded.text, allowed)
             if worded.text and not hint:
+                if cut:
+                    yield Notice(f"The answer was cut at {self.max_tokens} tokens.", warning=True)
                 yield AnswerDelta(worded.text)
                 return Confirmed(worded.text, said=worded.said)
             ask = Message(Role.USER, f"{ask.content}\n{hint}")

@@ -310,3 +310,11 @@ def test_a_share_is_calculated_from_results(bench: Bench) -> None:
 def test_what_is_no_arithmetic_over_results_is_refused(bench: Bench, wrong: str) -> None:
     with pytest.raises(MendableError):
         bench.run("calculate", expression=wrong)
+
+
+def test_a_length_that_nobody_spoke_of_is_no_unit_of_an_answer(bench: Bench) -> None:
+    bench.run("statistics", layer="towns", field="pop", statistic="mean")
+    assert bench.run("answer", value="r1.mean", unit="metres").units == {"value": ""}
+    assert bench.run("answer", value="r1.mean", unit="people").units == {"value": "people"}
+    bench.toolbox.begin_turn("What is the mean of pop in metres?")
+    assert bench.run("answer", value="r1.mean", unit="metres").units == {"value": "metres"}

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from agent_case import Case
 from plain_toolbox import PlainToolbox, made
-from scripted_speaker import USAGE, Calls, Fails, Mumbles, Says, call, init, wrote
+from scripted_speaker import USAGE, Calls, Fails, Mumbles, Says, call, cut, init, wrote
 
 from geo_olm.plugin.agent import prompt
 from geo_olm.plugin.agent.event import (
@@ -16,6 +16,7 @@ from geo_olm.plugin.agent.event import (
     CallFinished,
     CallStarted,
     ModelState,
+    Notice,
     RunFinished,
     RunStarted,
     StageChanged,
@@ -528,3 +529,15 @@ def test_a_sentence_about_the_asking_is_left_out() -> None:
     script = (init("Count", "countries"), COUNT, ANSWER)
     end = case.ask("How many?", *script, wrote("The question was answered. There are 17."))
     assert end.answer == "There are 17."
+
+
+def test_a_cut_answer_is_asked_for_again_and_then_told_as_cut() -> None:
+    script = (init("Count", "countries"), COUNT, ANSWER)
+    case = Case(counting())
+    end = case.ask("How many?", *script, cut("There are 17, and the"), wrote("There are 17."))
+    assert end.answer == "There are 17."
+    assert case.of(Notice) == []
+    case = Case(counting())
+    end = case.ask("How many?", *script, cut("There are 17, and"), cut("There are 17, of wh"))
+    assert end.answer == "There are 17, of wh"
+    assert [one.text for one in case.of(Notice)] == ["The answer was cut at 512 tokens."]

@@ -6,22 +6,17 @@ from __future__ import annotations
 import json
 import logging
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from qgis.core import (
     QgsMapLayer,
     QgsProcessing,
-    QgsProcessingAlgorithm,
     QgsProcessingContext,
     QgsProcessingException,
     QgsProcessingFeedback,
     QgsProcessingOutputNumber,
     QgsProcessingOutputString,
-    QgsProcessingParameterDefinition,
-    QgsProcessingParameterEnum,
     QgsProcessingParameterFile,
-    QgsProcessingParameterFileDestination,
     QgsProcessingParameterMultipleLayers,
     QgsProcessingParameterNumber,
     QgsProcessingParameterString,
@@ -31,10 +26,10 @@ from qgis.PyQt.QtCore import QCoreApplication
 
 from ..tools.base import ToolError
 from .agent.event import CallFinished, CallStarted, Event, Notice, StageChanged
+from .question_algorithm import QuestionAlgorithm, write_json
 from .settings import Settings, SettingsStore
 from .source import opened
 
-SERVERS = ("auto", "ollama", "openai", "embedded")
 _LOG = logging.getLogger(__name__)
 
 
@@ -61,7 +56,7 @@ def chosen_settings(
     return replace(stored, **changes)
 
 
-class AskAlgorithm(QgsProcessingAlgorithm):
+class AskAlgorithm(QuestionAlgorithm):
     """Answers one question about layers and gives the answer, its number and its status."""
 
     def name(self) -> str:  # noqa: D102
@@ -69,12 +64,6 @@ class AskAlgorithm(QgsProcessingAlgorithm):
 
     def displayName(self) -> str:  # noqa: D102
         return tr("Ask a question")
-
-    def group(self) -> str:  # noqa: D102
-        return tr("Questions")
-
-    def groupId(self) -> str:  # noqa: D102
-        return "questions"
 
     def shortHelpString(self) -> str:  # noqa: D102
         return tr(
@@ -94,14 +83,7 @@ class AskAlgorithm(QgsProcessingAlgorithm):
                 "LAYERS", tr("Layers"), QgsProcessing.SourceType.TypeMapLayer, optional=True
             )
         )
-        self.addParameter(QgsProcessingParameterString("MODEL", tr("Model"), optional=True))
-        server = QgsProcessingParameterEnum(
-            "SERVER", tr("Server"), list(SERVERS), defaultValue="auto", optional=True
-        )
-        server.setUsesStaticStrings(True)
-        advanced: list[QgsProcessingParameterDefinition] = [
-            server,
-            QgsProcessingParameterString("BASE_URL", tr("Server address"), optional=True),
+        self.add_model(
             QgsProcessingParameterNumber("SEED", tr("Seed"), optional=True),
             QgsProcessingParameterNumber(
                 "MAX_STEPS", tr("Steps at most"), minValue=1, optional=True
@@ -112,21 +94,8 @@ class AskAlgorithm(QgsProcessingAlgorithm):
                 QgsProcessingParameterFile.Behavior.Folder,
                 optional=True,
             ),
-        ]
-        for parameter in advanced:
-            parameter.setFlags(
-                parameter.flags() | QgsProcessingParameterDefinition.Flag.FlagAdvanced
-            )
-            self.addParameter(parameter)
-        self.addParameter(
-            QgsProcessingParameterFileDestination(
-                "JSON",
-                tr("Record"),
-                tr("JSON files (*.json)"),
-                optional=True,
-                createByDefault=False,
-            )
         )
+        self.add_json(tr("Record"))
         self.addOutput(QgsProcessingOutputString("ANSWER", tr("Answer")))
         self.addOutput(QgsProcessingOutputNumber("VALUE", tr("Value")))
         self.addOutput(QgsProcessingOutputString("STATUS", tr("Status")))
@@ -192,13 +161,19 @@ class AskAlgorithm(QgsProcessingAlgorithm):
         )
         path = self.parameterAsFileOutput(parameters, "JSON", context)
         if path:
-            text = json.dumps(self._record, ensure_ascii=False, indent=1)
-            Path(path).write_text(text + "\n", encoding="utf-8")
+            self._keep_record(path, feedback)
         return {
             "ANSWER": self._record["answer"],
             "VALUE": self._record["value"],
             "STATUS": self._record["status"],
         }
+
+    def _keep_record(self, path: str, feedback: QgsProcessingFeedback) -> None:
+        """Write the record; the answer is not lost where that fails."""
+        try:
+            write_json(path, self._record)
+        except QgsProcessingException as error:
+            feedback.reportError(str(error))
 
     def postProcessAlgorithm(
         self, context: QgsProcessingContext, feedback: QgsProcessingFeedback

@@ -3,31 +3,25 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from qgis.core import (
-    QgsProcessingAlgorithm,
     QgsProcessingContext,
     QgsProcessingException,
     QgsProcessingFeedback,
     QgsProcessingOutputString,
-    QgsProcessingParameterDefinition,
-    QgsProcessingParameterEnum,
-    QgsProcessingParameterFileDestination,
-    QgsProcessingParameterString,
 )
 from qgis.PyQt.QtCore import QCoreApplication
 
-from .ask import SERVERS, chosen_settings
+from .ask import chosen_settings
 from .link import process_link
 from .llm.base import ModelError
 from .llm.doctor_note import note_of
 from .llm.doctor_report import Began, Check, Finding, Grade, Report, Step
 from .model_note import NoteStore
 from .place import RESOURCES
+from .question_algorithm import QuestionAlgorithm, write_json
 from .runner import RunTask, on_main_thread, wait
 from .settings import Settings, SettingsStore
 
@@ -67,7 +61,7 @@ def remember(report: Report) -> None:
         NoteStore().keep(report.key, note)
 
 
-class CheckModelAlgorithm(QgsProcessingAlgorithm):
+class CheckModelAlgorithm(QuestionAlgorithm):
     """Examines a model and remembers the settings that fit it."""
 
     def name(self) -> str:  # noqa: D102
@@ -75,12 +69,6 @@ class CheckModelAlgorithm(QgsProcessingAlgorithm):
 
     def displayName(self) -> str:  # noqa: D102
         return tr("Check a model")
-
-    def group(self) -> str:  # noqa: D102
-        return tr("Questions")
-
-    def groupId(self) -> str:  # noqa: D102
-        return "questions"
 
     def shortHelpString(self) -> str:  # noqa: D102
         return tr(
@@ -95,26 +83,8 @@ class CheckModelAlgorithm(QgsProcessingAlgorithm):
 
     def initAlgorithm(self, configuration: dict[str, Any] | None = None) -> None:
         """Declare the parameters and outputs of the contract."""
-        self.addParameter(QgsProcessingParameterString("MODEL", tr("Model"), optional=True))
-        server = QgsProcessingParameterEnum(
-            "SERVER", tr("Server"), list(SERVERS), defaultValue="auto", optional=True
-        )
-        server.setUsesStaticStrings(True)
-        address = QgsProcessingParameterString("BASE_URL", tr("Server address"), optional=True)
-        for parameter in (server, address):
-            parameter.setFlags(
-                parameter.flags() | QgsProcessingParameterDefinition.Flag.FlagAdvanced
-            )
-            self.addParameter(parameter)
-        self.addParameter(
-            QgsProcessingParameterFileDestination(
-                "JSON",
-                tr("Report as JSON"),
-                tr("JSON files (*.json)"),
-                optional=True,
-                createByDefault=False,
-            )
-        )
+        self.add_model()
+        self.add_json(tr("Report as JSON"))
         self.addOutput(QgsProcessingOutputString("REPORT", tr("Report")))
 
     def processAlgorithm(
@@ -139,7 +109,7 @@ class CheckModelAlgorithm(QgsProcessingAlgorithm):
         remember(report)
         path = self.parameterAsFileOutput(parameters, "JSON", context)
         if path:
-            _write(Path(path), report)
+            write_json(path, report.as_dict())
         return {"REPORT": report.text()}
 
 
@@ -181,13 +151,3 @@ def show(step: Step, feedback: QgsProcessingFeedback) -> None:
         (feedback.pushInfo if good else feedback.pushWarning)(words)
     else:
         feedback.setProgress(100)
-
-
-def _write(path: Path, report: Report) -> None:
-    text = json.dumps(report.as_dict(), ensure_ascii=False, indent=1)
-    try:
-        path.write_text(text + "\n", encoding="utf-8")
-    except OSError as error:
-        raise QgsProcessingException(
-            tr("{} cannot be written: {}.").format(path, error.strerror or error)
-        ) from error

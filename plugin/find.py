@@ -3,23 +3,21 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 from qgis.core import (
-    QgsProcessingAlgorithm,
     QgsProcessingContext,
     QgsProcessingException,
     QgsProcessingFeedback,
     QgsProcessingOutputString,
     QgsProcessingParameterFile,
-    QgsProcessingParameterFileDestination,
     QgsProcessingParameterString,
 )
 from qgis.PyQt.QtCore import QCoreApplication
 
 from ..tools import search
+from .question_algorithm import QuestionAlgorithm, write_json
 
 _MOST_PHRASES = 100_000
 _PROGRESS_EVERY = 20
@@ -30,7 +28,7 @@ def tr(text: str) -> str:
     return QCoreApplication.translate("FindAlgorithm", text)
 
 
-class FindAlgorithm(QgsProcessingAlgorithm):
+class FindAlgorithm(QuestionAlgorithm):
     """Ranks every algorithm of the registry by what a phrase asks for, refused ones too: a person
     may run what no model is given."""
 
@@ -39,12 +37,6 @@ class FindAlgorithm(QgsProcessingAlgorithm):
 
     def displayName(self) -> str:  # noqa: D102
         return tr("Find an algorithm")
-
-    def group(self) -> str:  # noqa: D102
-        return tr("Questions")
-
-    def groupId(self) -> str:  # noqa: D102
-        return "questions"
 
     def shortHelpString(self) -> str:  # noqa: D102
         return tr(
@@ -67,15 +59,7 @@ class FindAlgorithm(QgsProcessingAlgorithm):
                 optional=True,
             )
         )
-        self.addParameter(
-            QgsProcessingParameterFileDestination(
-                "JSON",
-                tr("Found algorithms"),
-                tr("JSON files (*.json)"),
-                optional=True,
-                createByDefault=False,
-            )
-        )
+        self.add_json(tr("Found algorithms"))
         self.addOutput(QgsProcessingOutputString("FOUND", tr("Found algorithms, a phrase a line")))
 
     def prepareAlgorithm(
@@ -113,7 +97,7 @@ class FindAlgorithm(QgsProcessingAlgorithm):
             feedback.pushInfo(line)
         target = self.parameterAsFileOutput(parameters, "JSON", context)
         if target:
-            _write(Path(target), results)
+            write_json(target, {"results": results})
         return {"JSON": target, "FOUND": "\n".join(lines)}
 
 
@@ -142,13 +126,3 @@ def read_phrases(path: Path) -> list[str]:
             )
         )
     return found
-
-
-def _write(path: Path, results: list[dict[str, Any]]) -> None:
-    text = json.dumps({"results": results}, ensure_ascii=False, indent=1)
-    try:
-        path.write_text(text + "\n", encoding="utf-8")
-    except OSError as error:
-        raise QgsProcessingException(
-            tr("{} cannot be written: {}.").format(path, error.strerror or error)
-        ) from error

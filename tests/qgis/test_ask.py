@@ -174,6 +174,17 @@ def test_the_record_is_written_as_json(
     assert (record["question"], record["status"], record["value"]) == (AWKWARD, "ok", 3)
 
 
+def test_an_answer_is_not_lost_where_its_record_cannot_be_written(
+    ask: QgsProcessingAlgorithm, project: QgsProject, tmp_path: Path
+) -> None:
+    with FakeOpenAI(*HOW_MANY) as server:
+        asked = given(server, JSON=str(tmp_path / "gone" / "record.json"))
+        (tmp_path / "gone").write_text("a file where the folder should be")
+        results, done, _context = run(ask, project, **asked)
+    assert done
+    assert (results["STATUS"], results["VALUE"]) == ("ok", 3)
+
+
 def test_steps_and_seed_reach_the_run(ask: QgsProcessingAlgorithm, project: QgsProject) -> None:
     with FakeOpenAI(HOW_MANY[0], HOW_MANY[1]) as server:
         results, _done, _context = run(ask, project, **given(server, MAX_STEPS=2, SEED=99))

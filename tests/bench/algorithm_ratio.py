@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The tool run_algorithm beside plain processing.run on 100,000 points; in both the result is added
-to the project and taken out again."""
+"""run_algorithm and the buffer tool beside plain processing.run on 100,000 points; in both the
+result is added to the project and taken out again."""
 
 from __future__ import annotations
 
@@ -35,27 +35,53 @@ def pairs() -> Iterator[list[Pair]]:
         toolbox = ProjectToolbox(project, build_registry(), lambda work: work(), Path(folder))
         toolbox.begin_turn("bench")
         try:
-            yield [_pair(name, toolbox, project, layer) for name in _RUNS]
+            yield [
+                *(_pair(name, toolbox, project, layer) for name in _RUNS),
+                _buffer(toolbox, project, layer),
+            ]
         finally:
             toolbox.close()
             project.clear()
 
 
 def _pair(name: str, toolbox: ProjectToolbox, project: QgsProject, layer: QgsVectorLayer) -> Pair:
-    import processing
+    arguments = {"algorithm": name, "parameters": {"INPUT": "points", **_RUNS[name]}}
+    theirs = _plain(name, _RUNS[name], project, layer)
+    return (
+        f"{name} of {_COUNT:,} points",
+        _ours("run_algorithm", arguments, toolbox, project),
+        theirs,
+    )
 
-    def ours() -> None:
-        arguments = {"algorithm": name, "parameters": {"INPUT": "points", **_RUNS[name]}}
-        made = toolbox.run("run_algorithm", arguments, lambda share: None, lambda: False)
+
+def _buffer(toolbox: ProjectToolbox, project: QgsProject, layer: QgsVectorLayer) -> Pair:
+    arguments = {"layer": "points", "distance": 5, "segments": 8}
+    theirs = _plain("native:buffer", _RUNS["native:buffer"], project, layer)
+    return f"tool buffer of {_COUNT:,} points", _ours("buffer", arguments, toolbox, project), theirs
+
+
+def _ours(
+    tool: str, arguments: dict[str, Any], toolbox: ProjectToolbox, project: QgsProject
+) -> Callable[[], None]:
+    def run() -> None:
+        made = toolbox.run(tool, arguments, lambda share: None, lambda: False)
         project.removeMapLayer(made.layers[0].id)
 
-    def theirs() -> None:
-        parameters = {"INPUT": layer, **_RUNS[name], "OUTPUT": "TEMPORARY_OUTPUT"}
-        made = processing.run(name, parameters)["OUTPUT"]
+    return run
+
+
+def _plain(
+    name: str, parameters: dict[str, Any], project: QgsProject, layer: QgsVectorLayer
+) -> Callable[[], None]:
+    import processing
+
+    def run() -> None:
+        given = {"INPUT": layer, **parameters, "OUTPUT": "TEMPORARY_OUTPUT"}
+        made = processing.run(name, given)["OUTPUT"]
         project.addMapLayer(made)
         project.removeMapLayer(made.id())
 
-    return f"{name} of {_COUNT:,} points", ours, theirs
+    return run
 
 
 def points() -> QgsVectorLayer:

@@ -16,7 +16,8 @@ from ...tools.base import ToolDefinition
 class Role:
     """An agent: its name in a graph, what a user reads, its scope in one sentence, its tools.
 
-    `icon` is a file of resources/icons, `color` a hexadecimal colour for light and dark themes.
+    `icon` is an icon of QGIS's theme, else a file of resources/icons; `color` is the hexadecimal
+    colour on light palettes, `dark` that on dark ones.
     """
 
     name: str
@@ -25,6 +26,7 @@ class Role:
     tools: tuple[str, ...]
     icon: str = ""
     color: str = ""
+    dark: str = ""
 
 
 class RoleError(Exception):
@@ -75,4 +77,5 @@ def _role(entry: dict[str, Any]) -> Role:
         tools=tuple(str(one) for one in entry["tools"]),
         icon=str(entry.get("icon", "")),
         color=str(entry.get("color", "")),
+        dark=str(entry.get("dark", "")),
     )

@@ -103,7 +103,8 @@ def value_form(value: Value) -> Any:
     if isinstance(value, Layer):
         return {_LAYER: value.name}
     if isinstance(value, Output):
-        return _kept({_OUTPUT: value.vertex, "key": value.key})
+        key = {"key": value.key} if value.key else {}
+        return {_OUTPUT: value.vertex, **key}
     if isinstance(value, Asked):
         return {_VARIABLE: value.variable}
     if isinstance(value, Template):

@@ -149,4 +149,6 @@ def _cycle(graph: Graph) -> tuple[str, ...]:
     while one not in path:
         path.append(one)
         one = next(key for key in graph.parents(rest[one]) if key in rest and key != one)
-    return tuple(reversed(path[path.index(one) :]))
+    ring = path[path.index(one) :][::-1]
+    start = min(range(len(ring)), key=lambda at: list(rest).index(ring[at]))
+    return (*ring[start:], *ring[:start])

@@ -45,12 +45,16 @@ WHOLE = Graph(
         ),
         Vertex("v2", "vector", tool="run_algorithm", parameters={
             "algorithm": "native:clip",
-            "parameters": {"INPUT": Layer("stations"), "OVERLAY": Output("v1"), "N": [1, 2.5, None]},
+            "parameters": {
+                "INPUT": Layer("stations"), "OVERLAY": Output("v1"), "N": [1, 2.5, None],
+            },
         }, status=Status.COMPLETED, history="12 features"),
         Vertex("v3", "table", "Tell how many there are.", bypassed=True, after=("v2",)),
         Vertex("ask", objective="Which year?", kind=Kind.QUESTION, parameters={"default": "2020"}),
         Vertex("look", kind=Kind.REVIEW, parameters={"layer": Output("v2")}),
-        Vertex("v4", "table", tool="calculate", parameters={"expression": Template("{v2.count} / 2")}),
+        Vertex("v4", "table", tool="calculate", parameters={
+            "expression": Template("{v2.count} / 2"),
+        }),
         Vertex("v5", "map", tool="undo", parameters={}),
     ),
     variables=(
@@ -175,7 +179,8 @@ GEOFLOW = {
     "query": "Count the cars at the port",
     "tasks": {
         "task0": {
-            "id": "task0", "objective": "Load images of the port.", "agent_id": 0, "next": ["task1"],
+            "id": "task0", "objective": "Load images of the port.", "agent_id": 0,
+            "next": ["task1"],
             "prev": [], "status": "completed", "history": "40 images", "remaining_dependencies": 0,
             "agent": "database_agent",
         },

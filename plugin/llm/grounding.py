@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -52,17 +52,19 @@ def ground(
     layers: Sequence[LayerProfile],
     results: Mapping[str, Sequence[str]] | None = None,
     extra_properties: Mapping[str, Schema] | None = None,
+    open_layers: Collection[str] = (),
 ) -> Grounded:
     """Return the schema of one reply object: the extra properties, then `tool` and `arguments`.
 
     Keys are written in that order and all are required. `results` lists references by kind
     ("number", "text", "layer"). Layers and references keep the order given; an enumeration
-    stops at 200 values, but more fields than that are left open. A tool that no layer or result
-    fits is left out. Raises ValueError when no tool is left.
+    stops at 200 values, but more fields than that are left open, and so are those of the layers
+    called in `open_layers`, which are not made yet. A tool that no layer or result fits is left
+    out. Raises ValueError when no tool is left.
     """
     extra = dict(extra_properties or {})
     for level in Level:
-        shaper = _Shaper(level, layers, results or {})
+        shaper = _Shaper(level, layers, results or {}, open_layers)
         try:
             branches = [item for tool in definitions for item in shaper.tool(tool)]
         except _TooLarge:
@@ -109,10 +111,12 @@ class _Shaper:
         level: Level,
         layers: Sequence[LayerProfile],
         results: Mapping[str, Sequence[str]],
+        open_layers: Collection[str],
     ) -> None:
         self._level = level
         self._layers = layers
         self._results = results
+        self._open = open_layers
         self._branches = 0
 
     def tool(self, definition: ToolDefinition) -> Iterator[tuple[str, Schema]]:
@@ -238,7 +242,7 @@ class _Shaper:
 
     def _fields(self, schema: Schema, binding: Binding) -> Schema | None:
         source = schema["x-field"]
-        if source not in binding:
+        if source not in binding or any(one.name in self._open for one in binding[source]):
             return {"type": "string"}
         types = schema.get("x-types", ())
         names = [name for layer in binding[source] for name in fitting_fields(layer, types)]

@@ -49,6 +49,8 @@ def _fitting(value: Any, schema: Mapping[str, Any]) -> Any:
 def _read(text: str, name: str, schema: Mapping[str, Any]) -> Any:
     start = rf"\b{re.escape(name)}\b{_GAP}"
     if schema.get("type") == "array":
+        if "enum" not in schema["items"]:
+            return None
         lines = re.findall(rf"{start}([^\n}}]*)", text, re.IGNORECASE)
         known = _one_of(schema["items"]["enum"])
         named = re.findall(known, lines[-1], re.IGNORECASE) if lines else []

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from copy import copy
 from dataclasses import replace
 from enum import Enum
 from typing import Any
@@ -83,6 +84,12 @@ class ModelSpeaker:
         self._reply_tokens = reply_tokens
         self._temperature = temperature
         self._seed = seed
+
+    def varied(self, temperature: float, seed: int) -> ModelSpeaker:
+        """Return a speaker over the same model, in the same way, that samples otherwise."""
+        other = copy(self)
+        other._temperature, other._seed = temperature, seed
+        return other
 
     @property
     def mode(self) -> Mode:

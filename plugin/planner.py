@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Puts the meta-agent together over a project: its texts, its worked examples, its checks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ..tools.base import LayerProfile, MendableError, Toolbox, ToolDefinition
+from .agent import example, prompt, state
+from .agent.example import NOTHING, Example, ExampleBank
+from .llm.base import Cancelled
+from .llm.grounding import ground
+from .llm.speaker import ModelSpeaker
+from .place import RESOURCES
+from .settings import Settings
+from .workflow import role
+from .workflow.asking import Conversation, Tell
+from .workflow.briefing import Chosen, Understood
+from .workflow.generation import Means, MetaAgent
+from .workflow.plan_example import Call, Worked, form_of
+from .workflow.role import Roles
+
+_FOLDER = RESOURCES / "workflows"
+_SHOWN, _NEAR = 3, 8
+"""Examples that are shown; and those whose tools are offered too, if the intent is theirs."""
+_WARM = 0.7
+_KEY = re.compile(r"\br\d+\.([A-Za-z_]\w*)")
+_INFO = "layer_info"
+_CLOSING = ("answer", "undo")
+_REJECT = "reject"
+
+
+class ProjectBriefing:
+    """The texts of a plan over one project; implements workflow.briefing.Briefing."""
+
+    def __init__(self, toolbox: Toolbox, roles: Roles, cancelled: Cancelled) -> None:
+        """Raises OSError or ValueError where a resource is broken."""
+        self._toolbox, self._roles, self._cancelled = toolbox, roles, cancelled
+        self._prompts = prompt.load(RESOURCES / "prompts")
+        self._plan = (RESOURCES / "prompts" / "plan.txt").read_text(encoding="utf-8").strip()
+        self._workflow = state.load(_FOLDER / "analysis.json")
+        self._bank = bank(self._prompts.ignored)
+        self.intents = tuple(one.name for one in self._workflow.intents)
+
+    def system(self) -> str:
+        """Return the first message, the same for every question."""
+        intents = "\n".join(f"- {one.name}: {one.purpose}" for one in self._workflow.intents)
+        agents = "\n".join(f"- {one.name}: {one.scope}" for one in self._roles.all())
+        return self._plan.format(intents=intents, agents=agents)
+
+    def openings(self) -> Sequence[tuple[str, Mapping[str, object]]]:
+        """Return the turns that show what is asked of a question first."""
+        return [
+            (
+                _asked(one.layers, one.question),
+                {
+                    **({"ENGLISH": one.english} if one.english else {}),
+                    "NEEDS": one.needs,
+                    "USER_INTENT": one.intent,
+                    "layers": one.keys,
+                },
+            )
+            for one in self._bank.initial()
+        ]
+
+    def overview(self, question: str, layers: Sequence[LayerProfile]) -> str:
+        """Return the layers, a line each, and the question."""
+        return _asked(prompt.layer_lines(layers, question), question)
+
+    def is_english(self, question: str) -> bool:
+        """Tell whether a question need not be put into English first."""
+        return self._prompts.is_english(question)
+
+    def missing(self, needs: str, layers: Sequence[LayerProfile]) -> str:
+        """Return what the model says is needed and held nowhere, "" for nothing."""
+        return prompt.missing(needs, layers)
+
+    def examples(self, question: str, understood: Understood) -> Chosen:
+        """Return the worked examples most like a question, and the tools of those near by."""
+        kinds = {one.name: one.geometry for one in self._toolbox.layers()}
+        about = tuple(kinds[name] for name in understood.layers if name in kinds)
+        shown = self._bank.nearest(question, understood.intent, _SHOWN, about)
+        near = self._bank.nearest(question, understood.intent, _NEAR, about)
+        tools = {step.tool for one in near if one.fits(understood.intent) for step in one.steps}
+        return Chosen(
+            tuple(self._worked(one) for one in shown),
+            frozenset({*tools, _REJECT} - set(_CLOSING)),
+        )
+
+    def tools(self, names: Sequence[str]) -> str:
+        """Describe the tools of these names, by their agents."""
+        known = {one.name: one for one in self._toolbox.definitions() if one.name in names}
+        lines = ["Tools, by agent:"]
+        for one in self._roles.all():
+            own = [known.pop(name) for name in one.tools if name in known]
+            lines += [f"{one.name}:", *(f"  {prompt.signature(tool)}" for tool in own)] * bool(own)
+        return "\n".join([*lines, *(prompt.signature(tool) for tool in known.values())])
+
+    def task(self, question: str, understood: Understood) -> str:
+        """Return the layers in detail and the question, in English too."""
+        details = [self._detail(name) for name in understood.layers]
+        asked = f"{question} ({understood.english})" if understood.english else question
+        return "\n".join(["Layers:", *details, f"Question: {asked}"])
+
+    def _detail(self, name: str) -> str:
+        try:
+            found = self._toolbox.run(_INFO, {"layer": name}, lambda share: None, self._cancelled)
+        except MendableError as error:
+            return f"Error: {error.message}"
+        return found.text
+
+    def _worked(self, one: Example) -> Worked:
+        calls = (Call(step.tool, step.arguments, step.result) for step in one.steps)
+        return Worked(one.question, one.used, form_of(calls, self._roles))
+
+
+def bank(ignored: frozenset[str]) -> ExampleBank:
+    """Return the worked examples of the chat that do not speak of earlier results, and those that
+    only a graph can show."""
+    paths = [_FOLDER / "examples.json", _FOLDER / "graph_examples.json"]
+    found = [one for path in paths if path.is_file() for one in example.load(path).examples]
+    alone = tuple(one for one in found if one.refers == NOTHING)
+    return ExampleBank(alone, ignored)
+
+
+def number_keys() -> tuple[str, ...]:
+    """Return the names under which results of the worked examples hold their numbers."""
+    text = (_FOLDER / "examples.json").read_text(encoding="utf-8")
+    return tuple(dict.fromkeys(_KEY.findall(text)))
+
+
+def grounded(
+    definitions: Sequence[ToolDefinition],
+    layers: Sequence[LayerProfile],
+    before: Mapping[str, dict[str, Any]],
+    unmade: Collection[str],
+) -> dict[str, Any]:
+    """Return the schema of one call, as workflow.plan_schema.Ground."""
+    return ground(definitions, layers, None, before, unmade).schema
+
+
+def roles(*own: Path) -> Roles:
+    """Return the product's agents, and those of a user's files. Raises RoleError."""
+    return role.load(_FOLDER / "agents.json", *own)
+
+
+def make_planner(
+    toolbox: Toolbox,
+    speaker: ModelSpeaker,
+    settings: Settings,
+    tell: Tell,
+    cancelled: Cancelled,
+    check: Callable[..., Any],
+) -> MetaAgent:
+    """Return the meta-agent over the toolbox's project, at the beginning of a conversation.
+
+    Works on any thread but the toolbox's own rules. Raises OSError, ValueError and RoleError where
+    a resource is broken.
+    """
+    agents = roles()
+    briefing = ProjectBriefing(toolbox, agents, cancelled)
+    means = Means(
+        toolbox.definitions(),
+        toolbox.layers(),
+        agents,
+        briefing,
+        grounded,
+        check,
+        number_keys(),
+        lambda number: speaker.varied(_WARM, (settings.seed or 0) + number),
+    )
+    talk = Conversation(speaker, cancelled, tell, token_cap=settings.run_tokens)
+    return MetaAgent(means, talk)
+
+
+def _asked(lines: Sequence[str], question: str) -> str:
+    return "\n".join(["Layers:", *(f"- {line}" for line in lines), f"Question: {question}"])

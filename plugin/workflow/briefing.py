@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a planner is told: the project in words, the agents and tools, the examples."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from ...tools.base import LayerProfile
+from .plan_example import Worked
+
+
+@dataclass(frozen=True)
+class Understood:
+    """What the model took a question for: its intent, the layers by the names that tools take,
+    what no layer holds ("" for nothing), and the question in English where it is not."""
+
+    intent: str
+    layers: tuple[str, ...]
+    missing: str = ""
+    english: str = ""
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The worked examples to show, the most alike last, and the tools of those near by."""
+
+    shown: tuple[Worked, ...]
+    tools: frozenset[str]
+
+
+class Briefing(Protocol):
+    """The texts and examples of a plan; any thread."""
+
+    intents: tuple[str, ...]
+
+    def system(self) -> str:
+        """Return the first message, the same for every question."""
+
+    def openings(self) -> Sequence[tuple[str, Mapping[str, object]]]:
+        """Return the turns that show what is asked of a question first."""
+
+    def overview(self, question: str, layers: Sequence[LayerProfile]) -> str:
+        """Return the layers, a line each, and the question."""
+
+    def is_english(self, question: str) -> bool:
+        """Tell whether a question need not be put into English first."""
+
+    def missing(self, needs: str, layers: Sequence[LayerProfile]) -> str:
+        """Return what the model says is needed and held nowhere, "" for nothing."""
+
+    def examples(self, question: str, understood: Understood) -> Chosen:
+        """Return the worked examples most like a question."""
+
+    def tools(self, names: Sequence[str]) -> str:
+        """Describe agents and their tools of these names."""
+
+    def task(self, question: str, understood: Understood) -> str:
+        """Return the layers in detail and the question."""

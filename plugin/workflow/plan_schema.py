@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The JSON schema of a planned graph, held to the agents, tools, layers and fields there are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ...tools.base import BandProfile, Family, LayerProfile, ToolDefinition
+from .role import Roles
+
+Schema = dict[str, Any]
+Ground = Callable[
+    [Sequence[ToolDefinition], Sequence[LayerProfile], Mapping[str, Schema], Collection[str]],
+    Schema,
+]
+"""Returns the schema of one call of some tools over some layers: extra properties, `tool`,
+`arguments`; the fields of the layers called in the last are open. Raises ValueError where no tool
+fits."""
+
+_TEXT = {"type": "string", "maxLength": 200}
+_UNMADE = (Family.VECTOR, Family.TABLE, Family.RASTER)
+
+
+@dataclass(frozen=True)
+class Offer:
+    """What a plan may hold: tools over layers, up to `tasks` new steps beside those called in
+    `steps`; `forms` names other kinds of tasks: abstract, ask, review."""
+
+    tools: tuple[ToolDefinition, ...]
+    layers: tuple[LayerProfile, ...]
+    roles: Roles
+    keys: tuple[str, ...] = ()
+    tasks: int = 6
+    steps: tuple[str, ...] = ()
+    forms: frozenset[str] = frozenset()
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The ids that tasks may have, those of steps that are there first."""
+        fresh = (f"v{number}" for number in range(1, len(self.steps) + self.tasks + 1))
+        return tuple(dict.fromkeys((*self.steps, *fresh)))
+
+
+def said(offer: Offer, ground: Ground) -> dict[str, Schema]:
+    """Return the schemas of `tasks` and `answer` by name, in the order in which they are written.
+
+    Raises ValueError where no tool fits the layers.
+    """
+    tasks = {
+        "type": "array",
+        "items": {"anyOf": [*_calls(offer, ground), *_others(offer)]},
+        "minItems": 1,
+        "maxItems": offer.tasks,
+    }
+    return {"tasks": tasks, "answer": {"type": "string", "enum": list(_answers(offer))}}
+
+
+def removal(offer: Offer) -> Schema:
+    """Return the schema of the list of steps that a change takes out."""
+    return {
+        "type": "array",
+        "items": {"type": "string", "enum": list(offer.steps)},
+        "maxItems": len(offer.steps),
+    }
+
+
+def _calls(offer: Offer, ground: Ground) -> list[Schema]:
+    agents = [one.name for one in offer.roles.all()]
+    before = {"id": _enumeration(offer.ids), "agent": _enumeration(agents)}
+    unmade = [
+        LayerProfile(key, "", family, family.value, bands=(BandProfile(1, ""),) * is_raster)
+        for key in offer.ids
+        for family in _UNMADE
+        for is_raster in (int(family is Family.RASTER),)
+    ]
+    schema = ground(offer.tools, (*offer.layers, *unmade), before, offer.ids)
+    branches: list[Schema] = schema.get("anyOf", [schema])
+    for branch in branches:
+        tool = branch["properties"]["tool"]["enum"][0]
+        own = [one.name for one in offer.roles.all() if tool in one.tools]
+        if own:
+            branch["properties"]["agent"] = _enumeration(own)
+        else:
+            branch["properties"].pop("agent")
+            branch["required"] = [key for key in branch["required"] if key != "agent"]
+    return branches
+
+
+def _others(offer: Offer) -> list[Schema]:
+    """Return the forms of tasks that call no tool."""
+    identity = {"id": _enumeration(offer.ids)}
+    agent = _enumeration(one.name for one in offer.roles.all())
+    names = [*(one.name for one in offer.layers), *offer.ids]
+    forms: dict[str, dict[str, Schema]] = {
+        "abstract": {**identity, "agent": agent, "objective": _TEXT},
+        "ask": {**identity, "ask": _TEXT},
+        "review": {**identity, "review": _enumeration(names)},
+    }
+    return [_object(one) for name, one in forms.items() if name in offer.forms]
+
+
+def _answers(offer: Offer) -> Iterable[str]:
+    """Yield what an answer may be: nothing, or a number or text of a step."""
+    yield ""
+    for key in offer.ids:
+        for name in offer.keys:
+            yield f"{key}.{name}"
+
+
+def _object(properties: dict[str, Schema]) -> Schema:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def _enumeration(values: Iterable[str]) -> Schema:
+    return {"type": "string", "enum": list(dict.fromkeys(values))}

@@ -32,6 +32,8 @@ class Steering:
             Ask.MODULES: self._modules,
             Ask.LEDGER: self._ledger,
             Ask.NEXT: self._next,
+            Ask.GRAPH: self._graph,
+            Ask.ASSIGN: self._assignment,
             Ask.CONFIRM: self._confirm,
             Ask.FINAL: lambda fault: self._model.sentence(),
         }
@@ -91,6 +93,25 @@ class Steering:
     def _next(self, fault: Fault | None) -> str:
         ended = self._model.told or fault is Fault.EARLY_END
         return json.dumps({"next": "end_agent" if ended else (self._owners(fault) or [""])[0]})
+
+    def _graph(self, fault: Fault | None) -> str:
+        key = "agents" if fault is Fault.WRONG_ARGUMENT else "agent"
+        owners = self._owners(fault)
+        names = [f"task{place}" for place in range(1, len(owners) + 1)]
+        tasks = {
+            name: {
+                "objective": "Do the next steps of the question.",
+                key: owner,
+                "prev": names[place - 1 : place] if place else [],
+                "next": names[place + 1 : place + 2],
+            }
+            for place, (name, owner) in enumerate(zip(names, owners))
+        }
+        return json.dumps({"tasks": tasks})
+
+    def _assignment(self, fault: Fault | None) -> str:
+        given = {f"task{place}": name for place, name in enumerate(self._owners(fault), 1)}
+        return json.dumps({"assignment": given} if fault is Fault.WRONG_ARGUMENT else given)
 
     def _confirm(self, fault: Fault | None) -> str:
         if self._model.closing or fault is Fault.EARLY_END:

@@ -17,7 +17,7 @@ from ..settings import Settings
 from .contest import Contender, ModelSource, look_for_the_server
 from .fault_rate import asked_for
 from .gold import GoldMethod
-from .rival.catalog import AWAITED, EXPOSURES, RIVALS
+from .rival.catalog import EXPOSURES, RIVALS
 from .task import Task
 
 OnEvent = Callable[[Event], None]
@@ -119,8 +119,6 @@ def methods_named(names: str, settings: Settings) -> list[Method]:
 
 def _made(name: str, settings: Settings) -> Method:
     base, plus, variant = name.partition("+")
-    if base in AWAITED:
-        raise MethodError(f"The method {base} is not there yet: it waits for {AWAITED[base]}.")
     if base not in METHODS:
         raise MethodError(f"Unknown method: {name}. Known are {', '.join(METHODS)}.")
     ours: tuple[str, ...] = EXPOSURES if base == GeoOlmMethod.name else ()

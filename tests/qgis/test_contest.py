@@ -100,8 +100,7 @@ def test_a_task_without_a_chain_is_no_task_for_the_model_of_faults(tmp_path: Pat
 @pytest.mark.parametrize(
     ("names", "said"),
     [
-        ("geoflow", "not there yet"),
-        ("flow", "not there yet"),
+        ("geoflow+hint", "It has none"),
         ("react+hint", r"Known are react\+chat, react\+text"),
         ("swarm+chat", "It has none"),
         ("magic", "Unknown method: magic"),

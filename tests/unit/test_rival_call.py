@@ -22,6 +22,8 @@ K = 2
 """Replies with calls: filter by the database agent, count by the data agent."""
 
 REQUESTS = {
+    "geoflow": 1 + (1 + 1) + (1 + 1),
+    "flow": 1 + 1 + (1 + 1) + (1 + 1),
     "geollm-qa": K + 1,
     "react": K + 1,
     "react-errtrm": K + 1 + 0 + 1,
@@ -267,3 +269,32 @@ def test_examples_name_known_agents_and_end_with_an_answer_or_a_refusal() -> Non
 
 def test_the_chain_of_the_case_is_one() -> None:
     assert [step.tool for step in TWO.work] == ["filter", "count"]
+
+
+def test_geoflow_and_flow_try_three_times_for_a_graph_and_then_stop() -> None:
+    for name in ("geoflow", "flow"):
+        found = play(name, instead=dict.fromkeys(range(9), "no idea"))
+        assert (found.end.status, len(found.requests)) == (Status.FAILED, 3)
+    lost = play("geoflow", instead={0: "no idea"})
+    assert (lost.end.value, len(lost.requests)) == (5, 1 + REQUESTS["geoflow"])
+
+
+def test_flow_tries_three_times_for_the_agents_and_geoflow_wants_them_in_the_graph() -> None:
+    found = play("flow", instead=dict.fromkeys(range(1, 9), '{"task1": "nobody"}'))
+    assert (found.end.status, len(found.requests)) == (Status.FAILED, 1 + 3)
+    assert play("geoflow", fault="unknown_tool=1").end.status is Status.FAILED
+    assert play("flow", fault="wrong_argument=1").end.status is Status.FAILED
+
+
+def test_geoflow_works_in_the_order_of_the_links_with_each_agents_own_tools() -> None:
+    tasks = {
+        "task1": {"objective": "Count.", "agent": "data_agent", "prev": ["task2"], "next": []},
+        "task2": {"objective": "Pick.", "agent": "database_agent", "prev": [], "next": ["task1"]},
+    }
+    found = play("geoflow", instead={0: json.dumps({"tasks": tasks})})
+    assert found.end.value == 5
+    offered = [sorted(one.name for one in request.tools) for request in found.requests[1:]]
+    assert offered == [["filter", "layer_info", "list_layers"]] * 2 + [["count", "statistics"]] * 2
+    ring = {key: {**one, "prev": ["task1", "task2"]} for key, one in tasks.items()}
+    lost = play("geoflow", instead=dict.fromkeys(range(9), json.dumps({"tasks": ring})))
+    assert lost.end.status is Status.FAILED

@@ -28,6 +28,8 @@ class Ask(str, Enum):
     PLAN = "PLAN."
     LEDGER = "LEDGER."
     NEXT = "NEXT AGENT."
+    GRAPH = "GRAPH."
+    ASSIGN = "ASSIGNMENT."
     FINAL = "FINAL ANSWER."
     REFLECT = "SELF-REFLECT."
     CONFIRM = "TERMINATE was received."

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from .chameleon import Chameleon
 from .desk import Mode
+from .geoflow import GeoFlow
 from .geollm_qa import GeoLlmQa
 from .group_chat import GroupChat
 from .magentic import Magentic
@@ -33,6 +34,8 @@ class Entry:
 
 
 RIVALS: dict[str, Entry] = {
+    "geoflow": Entry(GeoFlow),
+    "flow": Entry(lambda team: GeoFlow(team, assigns=True)),
     "geollm-qa": Entry(lambda team: GeoLlmQa()),
     "react": Entry(lambda team: React(), Mode.TEXT, MODES),
     "react-errtrm": Entry(lambda team: React(errtrm=True), Mode.CHAT, MODES),
@@ -47,6 +50,3 @@ RIVALS: dict[str, Entry] = {
 }
 """As in the tables of the Geo-OLM paper, plain react and squad have their tools in the prompt's
 text, and +ERR/TRM and all others go through the chat API; a name such as "react+chat" chooses."""
-
-AWAITED = {"geoflow": "the workflow engine", "flow": "the workflow engine"}
-"""Methods of the papers that are not there yet, and what they wait for."""

@@ -9,26 +9,20 @@ from dataclasses import replace
 from typing import Any
 
 from qgis.core import (
-    QgsMapLayer,
-    QgsProcessing,
     QgsProcessingContext,
     QgsProcessingException,
     QgsProcessingFeedback,
     QgsProcessingOutputNumber,
     QgsProcessingOutputString,
     QgsProcessingParameterFile,
-    QgsProcessingParameterMultipleLayers,
     QgsProcessingParameterNumber,
     QgsProcessingParameterString,
-    QgsProject,
 )
 from qgis.PyQt.QtCore import QCoreApplication
 
-from ..tools.base import ToolError
 from .agent.event import CallFinished, CallStarted, Event, Notice, StageChanged
-from .question_algorithm import QuestionAlgorithm, write_json
+from .question_algorithm import LayersAlgorithm, keep_record
 from .settings import Settings, SettingsStore
-from .source import opened
 
 _LOG = logging.getLogger(__name__)
 
@@ -56,7 +50,7 @@ def chosen_settings(
     return replace(stored, **changes)
 
 
-class AskAlgorithm(QuestionAlgorithm):
+class AskAlgorithm(LayersAlgorithm):
     """Answers one question about layers and gives the answer, its number and its status."""
 
     def name(self) -> str:  # noqa: D102
@@ -78,11 +72,7 @@ class AskAlgorithm(QuestionAlgorithm):
     def initAlgorithm(self, configuration: dict[str, Any] | None = None) -> None:
         """Declare the parameters and outputs of the contract."""
         self.addParameter(QgsProcessingParameterString("QUESTION", tr("Question"), multiLine=True))
-        self.addParameter(
-            QgsProcessingParameterMultipleLayers(
-                "LAYERS", tr("Layers"), QgsProcessing.SourceType.TypeMapLayer, optional=True
-            )
-        )
+        self.add_layers()
         self.add_model(
             QgsProcessingParameterNumber("SEED", tr("Seed"), optional=True),
             QgsProcessingParameterNumber(
@@ -99,36 +89,6 @@ class AskAlgorithm(QuestionAlgorithm):
         self.addOutput(QgsProcessingOutputString("ANSWER", tr("Answer")))
         self.addOutput(QgsProcessingOutputNumber("VALUE", tr("Value")))
         self.addOutput(QgsProcessingOutputString("STATUS", tr("Status")))
-
-    def checkParameterValues(
-        self, parameters: dict[str, Any], context: QgsProcessingContext
-    ) -> tuple[bool, str]:
-        """Refuse sources that cannot be opened by their names, before QGIS does it without."""
-        refusal = _refusal(parameters, context)
-        return (False, refusal) if refusal else super().checkParameterValues(parameters, context)
-
-    def prepareAlgorithm(
-        self,
-        parameters: dict[str, Any],
-        context: QgsProcessingContext,
-        feedback: QgsProcessingFeedback,
-    ) -> bool:
-        """Copy the layers into a project of the run's own, on the main thread."""
-        refusal = _refusal(parameters, context)
-        if refusal:
-            feedback.reportError(refusal, True)
-            return False
-        named = _listed(parameters.get("LAYERS"))
-        layers: list[QgsMapLayer] = []
-        for one in named:
-            if isinstance(one, str):
-                layers += opened(one, context)
-            else:
-                layers += self.parameterAsLayerList({"LAYERS": [one]}, "LAYERS", context) or []
-        if not named and context.project() is not None:
-            layers = list(context.project().mapLayers().values())
-        self._own = own_project(layers, context.project())
-        return True
 
     def processAlgorithm(
         self,
@@ -153,7 +113,7 @@ class AskAlgorithm(QuestionAlgorithm):
         )
         self._record = answer_question(
             question,
-            self._own,
+            self.own,
             settings,
             self.parameterAsString(parameters, "OUTPUT_FOLDER", context),
             lambda event: report(event, feedback),
@@ -161,32 +121,18 @@ class AskAlgorithm(QuestionAlgorithm):
         )
         path = self.parameterAsFileOutput(parameters, "JSON", context)
         if path:
-            self._keep_record(path, feedback)
+            keep_record(path, self._record, feedback)
         return {
             "ANSWER": self._record["answer"],
             "VALUE": self._record["value"],
             "STATUS": self._record["status"],
         }
 
-    def _keep_record(self, path: str, feedback: QgsProcessingFeedback) -> None:
-        """Write the record; the answer is not lost where that fails."""
-        try:
-            write_json(path, self._record)
-        except QgsProcessingException as error:
-            feedback.reportError(str(error))
-
     def postProcessAlgorithm(
         self, context: QgsProcessingContext, feedback: QgsProcessingFeedback
     ) -> dict[str, Any]:
         """Hand the result layers over to the project of the context, on the main thread."""
-        for item in self._record["layers"]:
-            layer = self._own.takeMapLayer(self._own.mapLayer(item["id"]))
-            if layer is None or context.project() is None:
-                continue
-            context.temporaryLayerStore().addMapLayer(layer)
-            details = QgsProcessingContext.LayerDetails(layer.name(), context.project(), "")
-            context.addLayerToLoadOnCompletion(layer.id(), details)
-        self._own.clear()
+        self.hand_over([item["id"] for item in self._record["layers"]], context)
         return {}
 
     def _whole(
@@ -195,42 +141,6 @@ class AskAlgorithm(QuestionAlgorithm):
         if parameters.get(name) is None:
             return None
         return self.parameterAsInt(parameters, name, context)
-
-
-def _listed(value: Any) -> list[Any]:
-    """Return what LAYERS names: nothing, one layer or source, or a list of them."""
-    if not value:
-        return []
-    return list(value) if isinstance(value, (list, tuple)) else [value]
-
-
-def _refusal(parameters: dict[str, Any], context: QgsProcessingContext) -> str:
-    """Return a sentence that names the layers that cannot be opened, or ""."""
-    named = [text for text in _listed(parameters.get("LAYERS")) if isinstance(text, str)]
-    try:
-        missing = [text for text in named if not opened(text, context)]
-    except ToolError as error:
-        return error.message
-    if not missing:
-        return ""
-    return tr("{} could not be opened. Check the source.").format(", ".join(missing))
-
-
-def own_project(layers: list[QgsMapLayer], source: QgsProject | None) -> QgsProject:
-    """Return a new project with copies of the layers, the ellipsoid and CRS of `source`."""
-    project = QgsProject()
-    if source is not None:
-        project.setCrs(source.crs())
-        project.setEllipsoid(source.ellipsoid())
-        project.setTransformContext(source.transformContext())
-    elif layers:
-        project.setCrs(layers[0].crs())
-    if project.ellipsoid() in ("", "NONE"):
-        project.setEllipsoid("EPSG:7030")
-    for layer in layers:
-        copy = layer.clone()
-        project.addMapLayer(copy)
-    return project
 
 
 def report(event: Event, feedback: QgsProcessingFeedback) -> None:

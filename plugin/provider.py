@@ -11,6 +11,7 @@ from .check import CheckModelAlgorithm
 from .evaluation.algorithm import EvaluateAlgorithm
 from .find import FindAlgorithm
 from .place import RESOURCES
+from .run_workflow import RunWorkflowAlgorithm
 
 
 class GeoOlmProvider(QgsProcessingProvider):
@@ -32,5 +33,6 @@ class GeoOlmProvider(QgsProcessingProvider):
             CheckModelAlgorithm(),
             EvaluateAlgorithm(),
             FindAlgorithm(),
+            RunWorkflowAlgorithm(),
         ):
             self.addAlgorithm(algorithm)

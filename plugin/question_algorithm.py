@@ -4,20 +4,29 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from qgis.core import (
+    QgsMapLayer,
+    QgsProcessing,
     QgsProcessingAlgorithm,
+    QgsProcessingContext,
     QgsProcessingException,
+    QgsProcessingFeedback,
     QgsProcessingParameterDefinition,
     QgsProcessingParameterEnum,
     QgsProcessingParameterFileDestination,
+    QgsProcessingParameterMultipleLayers,
     QgsProcessingParameterString,
+    QgsProject,
 )
 from qgis.PyQt.QtCore import QCoreApplication
 
+from ..tools.base import ToolError
 from .llm.base import Server
+from .source import opened
 
 
 def tr(text: str) -> str:
@@ -59,6 +68,103 @@ class QuestionAlgorithm(QgsProcessingAlgorithm):
                 "JSON", title, tr("JSON files (*.json)"), optional=True, createByDefault=False
             )
         )
+
+
+class LayersAlgorithm(QuestionAlgorithm):
+    """An algorithm over LAYERS, which work in a project of its own."""
+
+    def add_layers(self) -> None:
+        """Declare LAYERS; without them the project's own are meant."""
+        self.addParameter(
+            QgsProcessingParameterMultipleLayers(
+                "LAYERS", tr("Layers"), QgsProcessing.SourceType.TypeMapLayer, optional=True
+            )
+        )
+
+    def checkParameterValues(
+        self, parameters: dict[str, Any], context: QgsProcessingContext
+    ) -> tuple[bool, str]:
+        """Refuse sources that cannot be opened by their names, before QGIS does it without."""
+        refusal = _refusal(parameters, context)
+        return (False, refusal) if refusal else super().checkParameterValues(parameters, context)
+
+    def prepareAlgorithm(
+        self,
+        parameters: dict[str, Any],
+        context: QgsProcessingContext,
+        feedback: QgsProcessingFeedback,
+    ) -> bool:
+        """Copy the layers into a project of the run's own, on the main thread."""
+        refusal = _refusal(parameters, context)
+        if refusal:
+            feedback.reportError(refusal, True)
+            return False
+        named = _listed(parameters.get("LAYERS"))
+        layers: list[QgsMapLayer] = []
+        for one in named:
+            if isinstance(one, str):
+                layers += opened(one, context)
+            else:
+                layers += self.parameterAsLayerList({"LAYERS": [one]}, "LAYERS", context) or []
+        if not named and context.project() is not None:
+            layers = list(context.project().mapLayers().values())
+        self.own = own_project(layers, context.project())
+        return True
+
+    def hand_over(self, identities: Sequence[str], context: QgsProcessingContext) -> None:
+        """Hand layers of the run's own project over to that of the context. Main thread only."""
+        for identity in identities:
+            layer = self.own.takeMapLayer(self.own.mapLayer(identity))
+            if layer is None or context.project() is None:
+                continue
+            context.temporaryLayerStore().addMapLayer(layer)
+            details = QgsProcessingContext.LayerDetails(layer.name(), context.project(), "")
+            context.addLayerToLoadOnCompletion(layer.id(), details)
+        self.own.clear()
+
+
+def _listed(value: Any) -> list[Any]:
+    """Return what LAYERS names: nothing, one layer or source, or a list of them."""
+    if not value:
+        return []
+    return list(value) if isinstance(value, (list, tuple)) else [value]
+
+
+def _refusal(parameters: dict[str, Any], context: QgsProcessingContext) -> str:
+    """Return a sentence that names the layers that cannot be opened, or ""."""
+    named = [text for text in _listed(parameters.get("LAYERS")) if isinstance(text, str)]
+    try:
+        missing = [text for text in named if not opened(text, context)]
+    except ToolError as error:
+        return error.message
+    if not missing:
+        return ""
+    return tr("{} could not be opened. Check the source.").format(", ".join(missing))
+
+
+def own_project(layers: list[QgsMapLayer], source: QgsProject | None) -> QgsProject:
+    """Return a new project with copies of the layers, the ellipsoid and CRS of `source`."""
+    project = QgsProject()
+    if source is not None:
+        project.setCrs(source.crs())
+        project.setEllipsoid(source.ellipsoid())
+        project.setTransformContext(source.transformContext())
+    elif layers:
+        project.setCrs(layers[0].crs())
+    if project.ellipsoid() in ("", "NONE"):
+        project.setEllipsoid("EPSG:7030")
+    for layer in layers:
+        copy = layer.clone()
+        project.addMapLayer(copy)
+    return project
+
+
+def keep_record(path: str, record: dict[str, Any], feedback: QgsProcessingFeedback) -> None:
+    """Write a record; the answer is not lost where that fails."""
+    try:
+        write_json(path, record)
+    except QgsProcessingException as error:
+        feedback.reportError(str(error))
 
 
 def write_json(path: str, value: Any) -> None:

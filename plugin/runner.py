@@ -6,6 +6,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
+from queue import SimpleQueue
 from typing import Any, TypeVar
 
 from qgis.core import QgsApplication, QgsTask
@@ -150,3 +151,39 @@ def finish(task: RunTask, seconds: float) -> bool:
         QCoreApplication.processEvents(QEventLoop.ProcessEventsFlag.AllEvents, 50)
         time.sleep(0.01)
     return True
+
+
+class Lane(QThread):
+    """A thread that does one piece of work after another; `done` gets (key, value, error) of each.
+
+    For branches that run at the same time below a task. Make it, start it and close it on one
+    thread; QGIS's tools need a thread of Qt's, which a plain thread of Python is not.
+    """
+
+    def __init__(self, done: Callable[[str, Any, BaseException | None], None]) -> None:
+        super().__init__()
+        self._done = done
+        self._work: SimpleQueue[tuple[str, Callable[[], Any]] | None] = SimpleQueue()
+
+    def give(self, key: str, work: Callable[[], Any]) -> None:
+        """Hand work to the thread, which starts when it is first needed."""
+        self._work.put((key, work))
+        if not self.isRunning():
+            self.start()
+
+    def run(self) -> None:
+        """Work until the lane is closed."""
+        while True:
+            given = self._work.get()
+            if given is None:
+                return
+            key, work = given
+            try:
+                self._done(key, work(), None)
+            except BaseException as error:
+                self._done(key, None, error)
+
+    def close(self) -> None:
+        """End after the present work, and wait for that."""
+        self._work.put(None)
+        self.wait()

@@ -11,6 +11,7 @@ from qgis.core import (
     QgsMapLayer,
     QgsProcessingContext,
     QgsProcessingUtils,
+    QgsProject,
     QgsProviderRegistry,
     QgsProviderSublayerDetails,
 )
@@ -48,3 +49,20 @@ def opened(text: str, context: QgsProcessingContext) -> list[QgsMapLayer]:
     if named:
         layer.setName(named.group(1))
     return [layer]
+
+
+def opened_in(text: str, project: QgsProject) -> list[QgsMapLayer]:
+    """Return the layers of `project` that a source means, opened there where they are not yet.
+
+    Empty when it cannot be opened. Main thread only. Raises ToolError as `opened`.
+    """
+    context = QgsProcessingContext()
+    context.setProject(project)
+    context.setTransformContext(project.transformContext())
+    found = []
+    for layer in opened(text, context):
+        if project.mapLayer(layer.id()) is None:
+            layer = layer.clone()  # the context deletes its own
+            project.addMapLayer(layer)
+        found.append(layer)
+    return found

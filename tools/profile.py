@@ -156,12 +156,16 @@ class Profiler:
         if isinstance(layer, QgsVectorLayer) and layer.id() not in self._watches:
             self._watches[layer.id()] = DataWatch(layer)
 
+    def version(self, layer_id: str) -> int:
+        """Return how often the data of a watched layer changed since it is watched."""
+        watch = self._watches.get(layer_id)
+        return watch.version if watch else 0
+
     def profile(self, source: LayerSource) -> LayerProfile:
         """Return the profile of a snapshot, on the calling thread."""
         if not isinstance(source, VectorSource):
             return layer_profile(source, ())
-        watch = self._watches.get(source.id)
-        state = (watch.version if watch else 0, source.features, tuple(source.names()))
+        state = (self.version(source.id), source.features, tuple(source.names()))
         kept = self._kept.get(source.id)
         if kept is None or kept[0] != state or source.is_selection():
             kept = (state, field_profiles(source))

@@ -240,13 +240,30 @@ def expressions(project: QgsProject, ellipsoid: str) -> QgsExpressionContext:
     user. Main thread only."""
     context = QgsExpressionContext()
     context.setLoadedLayerStore(project.layerStore())
-    context.appendScope(QgsExpressionContextUtils.projectScope(project))
+    context.appendScope(_project_scope(project))
     measure = QgsExpressionContextScope()
     measure.setVariable("project_ellipsoid", ellipsoid, True)
     measure.setVariable("project_distance_units", "meters", True)
     measure.setVariable("project_area_units", "square meters", True)
     context.appendScope(measure)
     return context
+
+
+def _project_scope(project: QgsProject) -> QgsExpressionContextScope:
+    """Return the project's own variables, without QGIS's scope of a project.
+
+    QGIS 3.40 ends at once where the main thread makes that scope while workers evaluate others.
+    """
+    found = QgsExpressionContextScope(project.title())
+    known = {
+        "project_title": project.title(),
+        "project_path": project.fileName(),
+        "project_home": project.homePath(),
+        "project_crs": project.crs().authid(),
+    }
+    for name, value in {**known, **project.customVariables()}.items():
+        found.setVariable(name, value, True)
+    return found
 
 
 def _vector(layer: QgsVectorLayer, project: QgsProject, key: str, short: str) -> VectorSource:

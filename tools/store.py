@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import RLock
 from typing import Any
 
 from qgis.core import QgsLayerTreeGroup, QgsMapLayer, QgsProject, QgsRasterLayer, QgsVectorLayer
@@ -48,11 +49,14 @@ class Provenance:
 
 
 class ResultStore:
-    """The results of one chat over one project. Layers are touched on the main thread only."""
+    """The results of one chat over one project. Layers are touched on the main thread only; calls
+    at the same time may add numbers and parts, so what is walked through is copied first."""
 
     def __init__(self, project: QgsProject) -> None:
         self._project = project
         self._last = 0
+        self._open: set[int] = set()
+        self._lock = RLock()
         self._turns: list[Turn] = []
         self._shorts: dict[str, str] = {}
         self._numbers: dict[str, tuple[float, str]] = {}
@@ -62,15 +66,24 @@ class ResultStore:
         self._parents: dict[str, str] = {}
         self._asked = 0
 
-    def next_id(self) -> str:
-        """Return the short id that the present call gets if it makes something."""
-        return f"r{self._last + 1}"
+    def open_id(self) -> str:
+        """Return the short id that a call gets if it makes something; no other call gets it."""
+        with self._lock:
+            number = max(self._last, 0, *self._open) + 1
+            self._open.add(number)
+            return f"r{number}"
+
+    def close_id(self, short: str) -> None:
+        """Tell that a call has ended; an id that it did not take is free again."""
+        with self._lock:
+            self._open.discard(int(short[1:]))
 
     def take_id(self, short: str) -> None:
         """Mark a short id as given out."""
-        self._last = max(self._last, int(short[1:]))
-        if short not in self.results():
-            self._turn().shorts.append(short)
+        with self._lock:
+            self._last = max(self._last, int(short[1:]))
+            if short not in self.results():
+                self._turn().shorts.append(short)
 
     def order_of(self, layer_id: str) -> int:
         """Return when a layer was made, counted from 0."""
@@ -97,12 +110,13 @@ class ResultStore:
         """Return the number and unit that "r2.count", or "r2" alone, means; None for no such."""
         if reference in self._numbers:
             return self._numbers[reference]
-        own = [one for key, one in self._numbers.items() if key.partition(".")[0] == reference]
+        known = list(self._numbers.items())
+        own = [one for key, one in known if key.partition(".")[0] == reference]
         return own[0] if own else None
 
     def given(self) -> list[tuple[float, str]]:
         """Return every number of a result with its unit, the newest first."""
-        return list(reversed(self._numbers.values()))
+        return list(self._numbers.values())[::-1]
 
     def told(self) -> list[float]:
         """Return every number that the results gave or told."""
@@ -132,7 +146,7 @@ class ResultStore:
         made = self._made()
         return [
             one
-            for short, one in self._subsets.items()
+            for short, one in list(self._subsets.items())
             if short not in made and self._project.mapLayer(one.layer_id) is not None
         ]
 
@@ -233,7 +247,7 @@ class ResultStore:
         """Forget the results of a turn that is taken back."""
         for short in shorts:
             self._subsets.pop(short, None)
-            for key in [key for key in self._numbers if key.partition(".")[0] == short]:
+            for key in [key for key in list(self._numbers) if key.partition(".")[0] == short]:
                 del self._numbers[key]
 
     def results(self) -> frozenset[str]:

@@ -25,6 +25,7 @@ from .base import (
     ToolResult,
 )
 from .context import Canvas, Context, MainCaller, removed
+from .fingerprint import fingerprint
 from .keeping import Kept, keep
 from .profile import Profiler
 from .registry import Registry, Tool
@@ -39,7 +40,7 @@ class ProjectToolbox:
     """The tools over one project; implements tools.base.Toolbox.
 
     `call` runs a function on the main thread (and at once when it is called there). All methods
-    may be called from any one thread at a time.
+    may be called from any thread, and calls may run at the same time.
     """
 
     def __init__(
@@ -128,10 +129,25 @@ class ProjectToolbox:
         """Run one call. Raises MendableError, LastingError or ToolCancelled."""
         tool, fitting = self._prepared(name, arguments)
         context = self._context(name, progress, cancelled)
-        context.stop_if_cancelled()
-        with self._told(name):
-            result = tool.run(fitting, context)
-        return self._finished(result, fitting, context)
+        try:
+            context.stop_if_cancelled()
+            with self._told(name):
+                result = tool.run(fitting, context)
+            return self._finished(result, fitting, context)
+        finally:
+            self._store.close_id(context.short)
+
+    def fingerprint(self, layer: str) -> str:
+        """Return what the data of a layer are now, by its key, short id or id; "" for no such."""
+        return self._call(lambda: self._fingerprint(layer))
+
+    def _fingerprint(self, text: str) -> str:
+        for source in self._snapshots():
+            if text in (source.key, source.short, source.id):
+                layer = self._project.mapLayer(source.id)
+                if layer is not None:
+                    return fingerprint(layer, self._project, self._profiler.version(source.id))
+        return ""
 
     def keep(
         self,
@@ -145,7 +161,11 @@ class ProjectToolbox:
         Raises MendableError for another file of that name, LastingError, ToolCancelled.
         """
         with self._told("keep"):
-            return keep(identities, target, self._context("keep", progress, cancelled))
+            context = self._context("keep", progress, cancelled)
+            try:
+                return keep(identities, target, context)
+            finally:
+                self._store.close_id(context.short)
 
     def _context(self, name: str, progress: Progress, cancelled: Callable[[], bool]) -> Context:
         return Context(
@@ -160,7 +180,7 @@ class ProjectToolbox:
             temporary_folder=self._temporary,
             output_folder=self._output,
             tool=name,
-            short=self._store.next_id(),
+            short=self._store.open_id(),
             gone=self._gone,
             spoken=self._spoken,
             extract=make_subset,

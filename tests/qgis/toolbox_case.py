@@ -138,13 +138,25 @@ class Bench:
         limit: float = 30,
     ) -> tuple[ToolResult | None, BaseException | None, float]:
         """Run one call on a worker; return result, error and the longest stall of this thread."""
+        outcome, stall = self._aside(
+            lambda: self.toolbox.run(tool, arguments, lambda percent: None, cancelled), limit
+        )
+        return outcome.get("result"), outcome.get("error"), stall
+
+    def aside(self, work: Callable[[], T], limit: float = 60) -> T:
+        """Run a function on a worker while this thread spins, and return what it gives."""
+        outcome, _ = self._aside(work, limit)
+        if "error" in outcome:
+            raise outcome["error"]
+        found: T = outcome["result"]
+        return found
+
+    def _aside(self, work: Callable[[], Any], limit: float) -> tuple[dict[str, Any], float]:
         outcome: dict[str, Any] = {}
 
         def target() -> None:
             try:
-                outcome["result"] = self.toolbox.run(
-                    tool, arguments, lambda percent: None, cancelled
-                )
+                outcome["result"] = work()
             except BaseException as error:
                 outcome["error"] = error
 
@@ -157,4 +169,4 @@ class Bench:
             stall, last = max(stall, now - last), now
             time.sleep(0.005)
         assert not thread.is_alive()
-        return outcome.get("result"), outcome.get("error"), stall
+        return outcome, stall

@@ -73,7 +73,10 @@ class GraphRun:
         finally:
             work.close()
         outcome.graph = schedule.graph
-        emit(self._end(schedule, outcome, cancelled(), work.tool_seconds, began))
+        if work.unanswerable:
+            emit(self._ended(Status.REJECTED, work.unanswerable, None, work.tool_seconds, began))
+        else:
+            emit(self._end(schedule, outcome, cancelled(), work.tool_seconds, began))
         return outcome
 
     def _end(

@@ -17,6 +17,7 @@ from ..tools.base import (
     ToolDefinition,
     ToolError,
     ToolResult,
+    UnanswerableError,
 )
 from .agent.event import CallFinished, CallProgress, CallStarted
 from .runner import Lane
@@ -154,6 +155,7 @@ class Work:
         self._mends = 0
         self._to_mend: tuple[str, str] | None = None
         self.tool_seconds = 0.0
+        self.unanswerable = ""
 
     def until_over(self) -> None:
         """Start what is ready and take in what ends, until nothing is left."""
@@ -320,6 +322,8 @@ class Work:
         elif isinstance(error, (LastingError, OSError)) and self._tries_again(key, error):
             return
         else:
+            if isinstance(error, UnanswerableError):
+                self.unanswerable = error.message
             self._fail(key, _message(error), seconds, isinstance(error, MendableError))
 
     def _finish(self, key: str, done: Done, seconds: float) -> None:

@@ -3,15 +3,16 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from ..tools.base import LayerProfile, MendableError, Toolbox, ToolDefinition
 from .agent import example, prompt, state
 from .agent.example import NOTHING, Example, ExampleBank
-from .llm.base import Cancelled
+from .llm.base import Cancelled, Usage
 from .llm.grounding import ground
 from .llm.speaker import ModelSpeaker
 from .place import RESOURCES
@@ -19,15 +20,21 @@ from .settings import Settings
 from .workflow import role
 from .workflow.asking import Conversation, Tell
 from .workflow.briefing import Chosen, Understood
-from .workflow.generation import Means, MetaAgent
+from .workflow.candidate import Check
+from .workflow.generation import Means, MetaAgent, Planned
+from .workflow.graph import Graph, Vertex
 from .workflow.plan_example import Call, Worked, form_of
+from .workflow.refinement import Refinement
+from .workflow.revision import Reviser
 from .workflow.role import Roles
 
 _FOLDER = RESOURCES / "workflows"
 _SHOWN, _NEAR = 3, 8
 """Examples that are shown; and those whose tools are offered too, if the intent is theirs."""
 _WARM = 0.7
-_KEY = re.compile(r"\br\d+\.([A-Za-z_]\w*)")
+_REFERENCE = re.compile(r"\b(r\d+)\.([A-Za-z_]\w*)")
+_RESULT = re.compile(r"(r\d+): ")
+_NUMBER = re.compile(r"(?<![\w.])([A-Za-z_]\w*) = -?\d")
 _INFO = "layer_info"
 _CLOSING = ("answer", "undo")
 _REJECT = "reject"
@@ -41,8 +48,11 @@ class ProjectBriefing:
         self._toolbox, self._roles, self._cancelled = toolbox, roles, cancelled
         self._prompts = prompt.load(RESOURCES / "prompts")
         self._plan = (RESOURCES / "prompts" / "plan.txt").read_text(encoding="utf-8").strip()
+        self._change = (RESOURCES / "prompts" / "change.txt").read_text(encoding="utf-8").strip()
+        own = json.loads((_FOLDER / "graph_examples.json").read_text(encoding="utf-8"))
+        self._changes: list[dict[str, Any]] = own["changes"]
         self._workflow = state.load(_FOLDER / "analysis.json")
-        self._bank = bank(self._prompts.ignored)
+        self.bank = bank(self._prompts.ignored)
         self.intents = tuple(one.name for one in self._workflow.intents)
 
     def system(self) -> str:
@@ -63,7 +73,7 @@ class ProjectBriefing:
                     "layers": one.keys,
                 },
             )
-            for one in self._bank.initial()
+            for one in self.bank.initial()
         ]
 
     def overview(self, question: str, layers: Sequence[LayerProfile]) -> str:
@@ -82,13 +92,27 @@ class ProjectBriefing:
         """Return the worked examples most like a question, and the tools of those near by."""
         kinds = {one.name: one.geometry for one in self._toolbox.layers()}
         about = tuple(kinds[name] for name in understood.layers if name in kinds)
-        shown = self._bank.nearest(question, understood.intent, _SHOWN, about)
-        near = self._bank.nearest(question, understood.intent, _NEAR, about)
+        shown = self.bank.nearest(question, understood.intent, _SHOWN, about)
+        near = self.bank.nearest(question, understood.intent, _NEAR, about)
         tools = {step.tool for one in near if one.fits(understood.intent) for step in one.steps}
         return Chosen(
             tuple(self._worked(one) for one in shown),
             frozenset({*tools, _REJECT} - set(_CLOSING)),
         )
+
+    def revision_system(self) -> str:
+        """Return the first message of a change, the same for every change."""
+        return self._change
+
+    def revisions(self) -> Sequence[tuple[str, Mapping[str, object]]]:
+        """Return the turns that show how graphs are changed."""
+        shown = []
+        for one in self._changes:
+            form = json.dumps({"tasks": one["tasks"], "answer": one["answer"]}, ensure_ascii=False)
+            lines = _asked(one["layers"], one["question"])
+            asked = "\n".join([lines, f"Workflow: {form}", one["said"]])
+            shown.append((asked, {"changes": one["changes"]}))
+        return shown
 
     def tools(self, names: Sequence[str]) -> str:
         """Describe the tools of these names, by their agents."""
@@ -126,10 +150,19 @@ def bank(ignored: frozenset[str]) -> ExampleBank:
     return ExampleBank(alone, ignored)
 
 
-def number_keys() -> tuple[str, ...]:
-    """Return the names under which results of the worked examples hold their numbers."""
-    text = (_FOLDER / "examples.json").read_text(encoding="utf-8")
-    return tuple(dict.fromkeys(_KEY.findall(text)))
+def known_numbers(examples: ExampleBank) -> dict[str, tuple[str, ...]]:
+    """Return the names of the numbers that the results of worked examples hold, by tool."""
+    found: dict[str, list[str]] = {}
+    for one in examples.examples:
+        tools: dict[str, str] = {}
+        for step in one.steps:
+            for result, key in _REFERENCE.findall(step.text()):
+                if result in tools:
+                    found[tools[result]].append(key)
+            name = _RESULT.match(step.result)
+            tools[name.group(1) if name else ""] = step.tool
+            found.setdefault(step.tool, []).extend(_NUMBER.findall(step.result))
+    return {tool: tuple(dict.fromkeys(keys)) for tool, keys in found.items()}
 
 
 def grounded(
@@ -147,33 +180,73 @@ def roles(*own: Path) -> Roles:
     return role.load(_FOLDER / "agents.json", *own)
 
 
-def make_planner(
-    toolbox: Toolbox,
-    speaker: ModelSpeaker,
-    settings: Settings,
-    tell: Tell,
-    cancelled: Cancelled,
-    check: Callable[..., Any],
-) -> MetaAgent:
-    """Return the meta-agent over the toolbox's project, at the beginning of a conversation.
+class Planner:
+    """Makes graphs, and changes of them, over the toolbox's project; any thread.
 
-    Works on any thread but the toolbox's own rules. Raises OSError, ValueError and RoleError where
-    a resource is broken.
+    `usage` and `seconds` are the sums of all its conversations.
     """
-    agents = roles()
-    briefing = ProjectBriefing(toolbox, agents, cancelled)
-    means = Means(
-        toolbox.definitions(),
-        toolbox.layers(),
-        agents,
-        briefing,
-        grounded,
-        check,
-        number_keys(),
-        lambda number: speaker.varied(_WARM, (settings.seed or 0) + number),
-    )
-    talk = Conversation(speaker, cancelled, tell, token_cap=settings.run_tokens)
-    return MetaAgent(means, talk)
+
+    def __init__(
+        self,
+        toolbox: Toolbox,
+        speaker: ModelSpeaker,
+        settings: Settings,
+        check: Check,
+        tell: Tell,
+        cancelled: Cancelled,
+    ) -> None:
+        """Raises OSError, ValueError and RoleError where a resource is broken."""
+        agents = roles()
+        self._speaker, self._settings = speaker, settings
+        self._tell, self._cancelled = tell, cancelled
+        self._talks: list[Conversation] = []
+        briefing = ProjectBriefing(toolbox, agents, cancelled)
+        self.means = Means(
+            toolbox.definitions(),
+            toolbox.layers(),
+            agents,
+            briefing,
+            grounded,
+            check,
+            known_numbers(briefing.bank),
+            lambda number: speaker.varied(_WARM, (settings.seed or 0) + number),
+        )
+
+    @property
+    def usage(self) -> Usage:
+        """The tokens of all that was asked."""
+        return sum((one.usage for one in self._talks), Usage())
+
+    @property
+    def seconds(self) -> float:
+        """The seconds of all that was asked."""
+        return sum(one.seconds for one in self._talks)
+
+    def plan(self, question: str) -> Planned:
+        """Return the plan of a question. Raises ModelError, RunCancelled and PlanError."""
+        return MetaAgent(self.means, self._conversation()).plan(question)
+
+    def reviser(self) -> Reviser:
+        """Return what changes graphs by the model's words."""
+        return Reviser(self.means, self._conversation)
+
+    def refinement(self) -> Refinement:
+        """Return what mends a graph whose step failed, for one run."""
+        return Refinement(self.reviser(), self._alike)
+
+    def _conversation(self) -> Conversation:
+        talk = Conversation(
+            self._speaker, self._cancelled, self._tell, token_cap=self._settings.run_tokens
+        )
+        self._talks.append(talk)
+        return talk
+
+    def _alike(self, graph: Graph, vertex: Vertex) -> Sequence[ToolDefinition]:
+        """Return the tools of the examples most like a question whose step failed."""
+        asked = f"{graph.question} {vertex.objective}"
+        chosen = self.means.briefing.examples(asked, Understood("", ()))
+        names = {tool for one in chosen.shown for tool in one.tools}
+        return [one for one in self.means.definitions if one.name in names]
 
 
 def _asked(lines: Sequence[str], question: str) -> str:

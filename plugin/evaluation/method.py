@@ -17,6 +17,7 @@ from ..settings import Settings
 from .contest import Contender, ModelSource, look_for_the_server
 from .fault_rate import asked_for
 from .gold import GoldMethod
+from .planned import PlannedMethod
 from .rival.catalog import EXPOSURES, RIVALS
 from .task import Task
 
@@ -119,6 +120,8 @@ def methods_named(names: str, settings: Settings) -> list[Method]:
 
 def _made(name: str, settings: Settings) -> Method:
     base, plus, variant = name.partition("+")
+    if name == PlannedMethod.name and asked_for(settings.model) is None:
+        return PlannedMethod(settings)
     if base not in METHODS:
         raise MethodError(f"Unknown method: {name}. Known are {', '.join(METHODS)}.")
     ours: tuple[str, ...] = EXPOSURES if base == GeoOlmMethod.name else ()

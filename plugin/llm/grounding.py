@@ -150,11 +150,20 @@ class _Shaper:
         groups: list[list[Sequence[LayerProfile]]] = []
         for name in sources:
             fitting = self._fitting(properties[name]["x-layer"])
-            found = _by_fields(fitting) if self._level is Level.FIELDS else [fitting]
+            found = self._by_fields(fitting) if self._level is Level.FIELDS else [fitting]
             found = [group for group in found if group]
             groups.append(found or ([] if name in required else [()]))
         for combination in itertools.product(*groups):
             yield dict(zip(sources, combination))
+
+    def _by_fields(self, layers: Sequence[LayerProfile]) -> list[Sequence[LayerProfile]]:
+        """Group layers that have the same fields and bands, in the order of their first member."""
+        groups: dict[tuple[object, ...], list[LayerProfile]] = {}
+        for layer in layers:
+            fields = tuple((field.name, field.type) for field in layer.fields)
+            kind = (layer.family is Family.RASTER, layer.name in self._open)
+            groups.setdefault((*kind, fields, tuple(_bands(layer))), []).append(layer)
+        return list(groups.values())
 
     def _arguments(self, parameters: Schema, binding: Binding) -> Schema | None:
         bound: Schema = {}
@@ -296,16 +305,6 @@ def _bands(layer: LayerProfile) -> list[Any]:
     if len(names) > 1 and all(names) and len(set(names)) == len(names):
         return list(names)
     return [band.number for band in layer.bands]
-
-
-def _by_fields(layers: Sequence[LayerProfile]) -> list[Sequence[LayerProfile]]:
-    """Group layers that have the same fields and bands, in the order of their first member."""
-    groups: dict[tuple[object, ...], list[LayerProfile]] = {}
-    for layer in layers:
-        fields = tuple((field.name, field.type) for field in layer.fields)
-        bands = tuple(_bands(layer))
-        groups.setdefault((layer.family is Family.RASTER, fields, bands), []).append(layer)
-    return list(groups.values())
 
 
 def _marks(schema: Any, mark: str) -> Iterator[str]:

@@ -35,11 +35,12 @@ def answered(graph: Graph, results: Mapping[str, ToolResult], write: Write) -> S
     shown = _shown(graph, results)
     layers = tuple({one.id: one for result in shown for one in result.layers}.values())
     files = tuple(dict.fromkeys(path for result in shown for path in result.files))
-    value, unit = None, answer.unit
+    value, unit, name = None, answer.unit, ""
     if answer.value is not None:
         found = given(answer.value, results)
         if isinstance(found, (int, float)):
             value, unit = float(found), unit or _unit(answer.value, results)
+            name = _name(results[answer.value.vertex], answer.value.key)
     if answer.text:
         text = Template(answer.text).filled(lambda name, key: _part(name, key, results, write))
         return Said(text, value, unit, layers, files)
@@ -48,8 +49,11 @@ def answered(graph: Graph, results: Mapping[str, ToolResult], write: Write) -> S
         if len(last.numbers) == 1 or "count" in last.numbers:
             key = "count" if "count" in last.numbers else next(iter(last.numbers))
             value, unit = last.numbers[key], unit or last.units.get(key, "")
+            name = _name(last, key)
     if value is not None:
-        return Said(f"{write(value)} {unit}".strip() + ".", value, unit, layers, files)
+        number = f"{write(value)} {unit}".strip()
+        said = f"{name}: {number}." if name else f"{number}."
+        return Said(said, value, unit, layers, files)
     return Said(shown[-1].text if shown else "Nothing was done.", None, "", layers, files)
 
 
@@ -58,6 +62,12 @@ def _shown(graph: Graph, results: Mapping[str, ToolResult]) -> list[ToolResult]:
     used = {parent for parent, _ in graph.edges()}
     ends = [key for key in order(graph) if key in results and key not in used]
     return [results[key] for key in ends]
+
+
+def _name(result: ToolResult, key: str) -> str:
+    """Return the name of what a number belongs to, as "highest" or "name" for "value"."""
+    found = key or next(iter(result.numbers), "")
+    return result.texts.get(found, result.texts.get(found.replace("value", "name", 1), ""))
 
 
 def _unit(output: Output, results: Mapping[str, ToolResult]) -> str:

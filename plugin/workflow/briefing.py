@@ -56,5 +56,11 @@ class Briefing(Protocol):
     def tools(self, names: Sequence[str]) -> str:
         """Describe agents and their tools of these names."""
 
+    def revision_system(self) -> str:
+        """Return the first message of a change, the same for every change."""
+
+    def revisions(self) -> Sequence[tuple[str, Mapping[str, object]]]:
+        """Return the turns that show how graphs are changed."""
+
     def task(self, question: str, understood: Understood) -> str:
         """Return the layers in detail and the question."""

@@ -9,7 +9,7 @@ scored as the Flow paper does, and voted among.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -43,9 +43,10 @@ class Planning:
 class Means:
     """What the meta-agent works with.
 
-    `vary` gives a speaker that samples otherwise, by a number from 1; `write` gives the objective
-    of a step that has none. A plan that the checks refuse is asked for again `asks` times, then
-    `candidates` others are drawn.
+    `numbers` are the names of the numbers that tools are known to give. `vary` gives a speaker
+    that samples otherwise, by a number from 1; `write` gives the objective of a step that has
+    none. A plan that the checks refuse is asked for again `asks` times, then `candidates` others
+    are drawn.
     """
 
     definitions: tuple[ToolDefinition, ...]
@@ -54,7 +55,7 @@ class Means:
     briefing: Briefing
     ground: Ground
     check: Check
-    keys: tuple[str, ...]
+    numbers: Mapping[str, tuple[str, ...]]
     vary: Callable[[int], Speaker] | None = None
     write: Callable[[Vertex, Graph], str] | None = None
     asks: int = 2
@@ -64,7 +65,13 @@ class Means:
         """Return what a reply is read against."""
         names = {one.key: one.key for one in self.layers}
         names.update({one.name: one.key for one in self.layers})
-        return Known({one.name: one for one in self.definitions}, self.roles, names)
+        tools = {one.name: one for one in self.definitions}
+        return Known(tools, self.roles, names, self.numbers)
+
+    def keys(self, tools: Iterable[ToolDefinition]) -> tuple[str, ...]:
+        """Return the names of the numbers that some tools give, each once."""
+        found = (key for one in tools for key in self.numbers.get(one.name, ()))
+        return tuple(dict.fromkeys(found))
 
 
 @dataclass(frozen=True)
@@ -166,7 +173,8 @@ class MetaAgent:
         names = {*chosen.tools, *(tool for one in chosen.shown for tool in one.tools)}
         forms = frozenset(form for one in chosen.shown for form in one.forms)
         tools = tuple(one for one in means.definitions if one.name in names)
-        return Offer(tools, means.layers, means.roles, means.keys, forms=forms)
+        keys = means.keys(tools)
+        return Offer(tools, means.layers, means.roles, keys, forms=forms)
 
     def _show(self, question: str, understood: Understood, chosen: Chosen, offer: Offer) -> None:
         briefing, messages = self._means.briefing, self._talk.messages
@@ -191,7 +199,7 @@ class MetaAgent:
                 if drawn.is_settled:
                     drawn.was_valid = not attempt and drawn.candidates[0].was_valid
                     break
-                wrong = _told(drawn.candidates[-1].errors)
+                wrong = told(drawn.candidates[-1].errors)
             self._talk.tell(Planning("mending", wrong))
             self._talk.messages.append(
                 user(f"That plan cannot run: {wrong} Write the whole plan again.")
@@ -266,8 +274,8 @@ def with_objectives(graph: Graph, write: Callable[[Vertex, Graph], str]) -> Grap
     return replace(graph, vertices=tuple(steps))
 
 
-def _told(findings: Sequence[Finding]) -> str:
-    """Return the first findings as the model reads them."""
+def told(findings: Sequence[Finding]) -> str:
+    """Return the first findings as a model reads them."""
     return " ".join(
         f"{one.vertex}: {one.message}" if one.vertex else one.message for one in findings[:_TOLD]
     )

@@ -23,6 +23,7 @@ from .value import Layer, Output
 ANSWER, REJECT = "answer", "reject"
 _IDENTITY = re.compile(r"[A-Za-z_]\w*")
 _LAYER = "layer"
+_MAPS = "map"
 
 
 class PlanError(Exception):
@@ -31,12 +32,14 @@ class PlanError(Exception):
 
 @dataclass(frozen=True)
 class Known:
-    """What a plan is read against: the tools by their names, the agents, the layers by the names
-    that they go by and their keys."""
+    """What a plan is read against: the tools by their names, the agents, the keys of the layers
+    by the names that they go by, and the names of the numbers that some tools are known to give.
+    """
 
     definitions: Mapping[str, ToolDefinition]
     roles: Roles
     layers: Mapping[str, str]
+    numbers: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -64,8 +67,8 @@ def read(form: Any, known: Known, question: str = "") -> Draft:
     vertices = reader.vertices(work)
     closing = next((one for one in tasks if one.get("tool") == ANSWER), None)
     said = form.get("answer", "") if closing is None else _arguments(closing).get("value", "")
-    answer = reader.answer(said)
-    graph = Graph(question, in_order(vertices, known.roles), answer=answer)
+    graph = Graph(question, in_order(vertices), answer=reader.answer(said))
+    graph = replace(graph, answer=reader.possible(graph))
     return Draft(graph, remarks=tuple(reader.remarks))
 
 
@@ -98,10 +101,25 @@ class Reader:
         outputs = [Output(name, key) for name, key in template.references() if key]
         return Answer(template.text, outputs[0] if len(outputs) == 1 else None)
 
+    def possible(self, graph: Graph) -> Answer:
+        """Return the answer of a graph, with the only number of its step in the place of one that
+        the step's tool is not known to give; nothing where that gives none."""
+        answer = graph.answer
+        value = answer.value
+        if value is None or not graph.has(value.vertex):
+            return answer
+        given = self._known.numbers.get(graph.vertex(value.vertex).tool)
+        if given is None or not value.key or value.key in given or len(given) > 1:
+            return answer
+        other = Output(value.vertex, given[0]) if given else None
+        instead = f"{other.text} is told" if other else "it was left out"
+        self.remarks.append(f"The answer was {value.text}, which is not given; {instead}.")
+        return Answer(value=other, unit=answer.unit)
+
     def _identities(self, tasks: Sequence[Mapping[str, Any]]) -> list[str]:
         found: list[str] = []
         for place, one in enumerate(tasks, 1):
-            key = str(one.get("id", "")).strip()
+            key = str(one.get("id") or "").strip()
             if not _IDENTITY.fullmatch(key) or key in found:
                 other = _free({*found, *self._before}, place)
                 self.remarks.append(f'Task {place} had the id "{key}" and is called {other}.')
@@ -155,8 +173,8 @@ class Reader:
         return own.name
 
     def _after(self, task: Mapping[str, Any], key: str) -> tuple[str, ...]:
-        found = task.get("after") or ()
-        listed = [found] if isinstance(found, str) else found
+        found = task.get("after")
+        listed = found if isinstance(found, list) else [found]
         steps = (self._names.step(str(one)) for one in listed)
         return tuple(dict.fromkeys(one for one in steps if one and one != key))
 
@@ -189,27 +207,28 @@ def task(graph: Graph, vertex: Vertex) -> dict[str, Any]:
     return form
 
 
-def in_order(vertices: Sequence[Vertex], roles: Roles) -> tuple[Vertex, ...]:
-    """Return steps in which those of one agent that only change how a layer looks keep their
-    order: what is coloured first is exported, or labelled, afterwards.
+def in_order(vertices: Sequence[Vertex]) -> tuple[Vertex, ...]:
+    """Return steps that keep the order in which they stand where no argument tells it.
 
-    Such steps hand no layer on, so that no argument says what waits for them.
+    The agent of maps changes how a layer looks: what is coloured first is labelled or exported
+    afterwards. What a review stop shows is not used before the user has looked.
     """
     found: list[Vertex] = []
     for one in vertices:
-        before = [other for other in found if _shares(other, one, roles)]
+        before = [other for other in found if _shares(other, one)]
         known = {output.vertex for output in one.outputs()}
         after = [other.id for other in before if other.id not in known]
         found.append(replace(one, after=tuple(dict.fromkeys((*one.after, *after)))))
     return tuple(found)
 
 
-def _shares(first: Vertex, second: Vertex, roles: Roles) -> bool:
-    """Tell whether two steps are of the agent of maps and about the same layer."""
-    role = roles.find(first.agent)
-    if role is None or role.name != "map" or second.agent != first.agent:
-        return False
+def _shares(first: Vertex, second: Vertex) -> bool:
+    """Tell whether the second step has to wait for the first for the sake of a layer of both."""
     one, other = _layers_of(first), _layers_of(second)
+    if first.kind is Kind.REVIEW:
+        return bool(one & other)
+    if first.agent != _MAPS or second.agent != _MAPS:
+        return False
     return not one or not other or bool(one & other)
 
 

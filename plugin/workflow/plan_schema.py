@@ -26,7 +26,8 @@ _UNMADE = (Family.VECTOR, Family.TABLE, Family.RASTER)
 @dataclass(frozen=True)
 class Offer:
     """What a plan may hold: tools over layers, up to `tasks` new steps beside those called in
-    `steps`; `forms` names other kinds of tasks: abstract, ask, review."""
+    `steps`; `forms` names other kinds of tasks: abstract, ask, review. `all` are the tools that
+    there are, `keys` the names of numbers that steps give."""
 
     tools: tuple[ToolDefinition, ...]
     layers: tuple[LayerProfile, ...]
@@ -35,6 +36,7 @@ class Offer:
     tasks: int = 6
     steps: tuple[str, ...] = ()
     forms: frozenset[str] = frozenset()
+    all: tuple[ToolDefinition, ...] = ()
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -50,25 +52,21 @@ def said(offer: Offer, ground: Ground) -> dict[str, Schema]:
     """
     tasks = {
         "type": "array",
-        "items": {"anyOf": [*_calls(offer, ground), *_others(offer)]},
+        "items": {
+            "anyOf": [*calls(offer, ground, {"id": enumeration(offer.ids)}), *_others(offer)]
+        },
         "minItems": 1,
         "maxItems": offer.tasks,
     }
-    return {"tasks": tasks, "answer": {"type": "string", "enum": list(_answers(offer))}}
+    return {"tasks": tasks, "answer": enumeration(references(offer))}
 
 
-def removal(offer: Offer) -> Schema:
-    """Return the schema of the list of steps that a change takes out."""
-    return {
-        "type": "array",
-        "items": {"type": "string", "enum": list(offer.steps)},
-        "maxItems": len(offer.steps),
-    }
+def calls(offer: Offer, ground: Ground, before: dict[str, Schema]) -> list[Schema]:
+    """Return the forms of one call, each with `before`, its agent, `tool` and `arguments`.
 
-
-def _calls(offer: Offer, ground: Ground) -> list[Schema]:
-    agents = [one.name for one in offer.roles.all()]
-    before = {"id": _enumeration(offer.ids), "agent": _enumeration(agents)}
+    Raises ValueError where no tool fits the layers.
+    """
+    before = {**before, "agent": enumeration(one.name for one in offer.roles.all())}
     unmade = [
         LayerProfile(key, "", family, family.value, bands=(BandProfile(1, ""),) * is_raster)
         for key in offer.ids
@@ -81,7 +79,7 @@ def _calls(offer: Offer, ground: Ground) -> list[Schema]:
         tool = branch["properties"]["tool"]["enum"][0]
         own = [one.name for one in offer.roles.all() if tool in one.tools]
         if own:
-            branch["properties"]["agent"] = _enumeration(own)
+            branch["properties"]["agent"] = enumeration(own)
         else:
             branch["properties"].pop("agent")
             branch["required"] = [key for key in branch["required"] if key != "agent"]
@@ -90,18 +88,18 @@ def _calls(offer: Offer, ground: Ground) -> list[Schema]:
 
 def _others(offer: Offer) -> list[Schema]:
     """Return the forms of tasks that call no tool."""
-    identity = {"id": _enumeration(offer.ids)}
-    agent = _enumeration(one.name for one in offer.roles.all())
+    identity = {"id": enumeration(offer.ids)}
+    agent = enumeration(one.name for one in offer.roles.all())
     names = [*(one.name for one in offer.layers), *offer.ids]
     forms: dict[str, dict[str, Schema]] = {
         "abstract": {**identity, "agent": agent, "objective": _TEXT},
         "ask": {**identity, "ask": _TEXT},
-        "review": {**identity, "review": _enumeration(names)},
+        "review": {**identity, "review": enumeration(names)},
     }
-    return [_object(one) for name, one in forms.items() if name in offer.forms]
+    return [record(one) for name, one in forms.items() if name in offer.forms]
 
 
-def _answers(offer: Offer) -> Iterable[str]:
+def references(offer: Offer) -> Iterable[str]:
     """Yield what an answer may be: nothing, or a number or text of a step."""
     yield ""
     for key in offer.ids:
@@ -109,7 +107,8 @@ def _answers(offer: Offer) -> Iterable[str]:
             yield f"{key}.{name}"
 
 
-def _object(properties: dict[str, Schema]) -> Schema:
+def record(properties: dict[str, Schema]) -> Schema:
+    """Return the schema of an object that has all of these properties and no other."""
     return {
         "type": "object",
         "properties": properties,
@@ -118,5 +117,6 @@ def _object(properties: dict[str, Schema]) -> Schema:
     }
 
 
-def _enumeration(values: Iterable[str]) -> Schema:
+def enumeration(values: Iterable[str]) -> Schema:
+    """Return the schema of one of some texts."""
     return {"type": "string", "enum": list(dict.fromkeys(values))}

@@ -12,7 +12,7 @@ from ..tools.base import MendableError, Toolbox
 from ..tools.registry import Registry
 from ..tools.spelling import closest
 from .place import RESOURCES
-from .workflow import shape
+from .workflow import phrase, shape
 from .workflow.check import Surroundings, check
 from .workflow.finding import Finding
 from .workflow.graph import Graph
@@ -35,6 +35,7 @@ def surroundings(
         shapes=shape.load(RESOURCES / "workflows" / "shapes.json"),
         layers={one.key: one for one in toolbox.layers() if one.id and not one.short},
         fit=partial(_fit, registry),
+        phrases=phrase.load(RESOURCES / "workflows" / "operations.json"),
         closest=closest,
         file_exists=lambda name: folder is not None and (folder / name).exists(),
         seconds=lambda tool, features: features * _PER_FEATURE_S.get(tool, _ANY_FEATURE_S),

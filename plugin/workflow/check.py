@@ -12,6 +12,8 @@ from .change import Change
 from .check_value import value_findings
 from .finding import Finding, Mend, Severity
 from .graph import Graph, Kind, Vertex
+from .objective import Project, check_objective, check_question
+from .phrase import Phrases
 from .role import Roles
 from .shape import Gives, Shape, Shapes, of_layer
 from .topology import Fault, faults
@@ -37,6 +39,7 @@ class Surroundings:
     shapes: Shapes
     layers: Mapping[str, LayerProfile]
     fit: Callable[[str, dict[str, Any]], str]
+    phrases: Phrases
     closest: Callable[[str, Iterable[str]], Sequence[str]]
     outputs: Callable[[str], Mapping[str, str] | None] = lambda algorithm: {}
     file_exists: Callable[[str], bool] = lambda name: False
@@ -56,8 +59,11 @@ def check(graph: Graph, around: Surroundings) -> tuple[Finding, ...]:
         return tuple(found)
     layers = {key: of_layer(one) for key, one in around.layers.items()}
     gives = around.shapes.follow(graph, layers)
+    project = _named(around)
     for vertex in graph.vertices:
         found += _vertex(graph, vertex, gives, layers, around)
+        found += check_objective(graph, vertex, around.phrases, project)
+    found += check_question(graph, around.phrases, project)
     found += _answer(graph, gives)
     found += _unused(graph)
     places = {key: place for place, key in enumerate(graph.ids())}
@@ -112,6 +118,13 @@ def _vertex(
         yield from _algorithm(graph, vertex, gives, layers, around)
     yield from _inputs(graph, vertex, gives, layers, around)
     yield from _file(vertex, gives[vertex.id], around)
+
+
+def _named(around: Surroundings) -> Project:
+    """Return what objectives may name in this project."""
+    fields = {key: [one.name for one in layer.fields] for key, layer in around.layers.items()}
+    samples = (text for one in around.layers.values() for x in one.fields for text in x.samples)
+    return Project(fields, tuple(text for text in dict.fromkeys(samples) if not text.isdecimal()))
 
 
 def _agent(graph: Graph, vertex: Vertex, around: Surroundings) -> Iterator[Finding]:

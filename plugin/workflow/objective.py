@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The objectives O of a graph: written from parameters, and held against them and the question.
+
+An objective says what arrives from which step, the source, area, dates, operation, class or field,
+and what to return (GeoFlow paper, section 3): with that a small model knows what to call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ...tools.base import ToolDefinition
+from . import phrase
+from .change import Change
+from .finding import Finding, Mend, Severity
+from .graph import Graph, Kind, Vertex
+from .phrase import Phrases
+from .value import Layer, Output, Value, walk
+from .wording import value_text
+
+_DISTANCES = ("distance", "max_distance", "radius", "size", "DISTANCE")
+_PARTS = {
+    "source": "which layer, or which step, it works on",
+    "distance": "the distance with its unit",
+    "condition": "the condition, with the field and the value",
+    "field": "the field",
+    "other": "the other layer",
+    "crs": "the CRS",
+    "dates": "the dates",
+    "class": "the class",
+}
+
+
+@dataclass(frozen=True)
+class Project:
+    """What objectives may name: layers by their keys with their fields, and texts that values of
+    those fields hold."""
+
+    fields: Mapping[str, Sequence[str]]
+    values: Sequence[str] = ()
+
+
+def written(vertex: Vertex, definition: ToolDefinition | None) -> str:
+    """Return the objective that a step's parameters say: what arrives, the work, what is given."""
+    if vertex.kind is not Kind.TASK or vertex.is_abstract or definition is None:
+        return vertex.objective
+    parameters = dict(vertex.parameters or {})
+    arrives = [one.vertex for one in vertex.outputs()]
+    sources = list(vertex.layers())
+    said = [definition.label or vertex.tool]
+    if sources:
+        said.append(f"of {_listed(sources)}")
+    if arrives:
+        said.append(f"with what arrives from {_listed(list(dict.fromkeys(arrives)))}")
+    rest = [
+        f"{key} {value_text(value)}"
+        for key, value in parameters.items()
+        if not isinstance(value, (Layer, Output)) and value not in ("", None)
+    ]
+    text = ": ".join([" ".join(said), *([", ".join(rest)] if rest else [])])
+    return f"{text}. Return the result."
+
+
+def check_objective(
+    graph: Graph, vertex: Vertex, phrases: Phrases, project: Project
+) -> Iterator[Finding]:
+    """Yield what is missing in an abstract step's objective, and where one and the parameters of
+    its step contradict each other."""
+    if vertex.kind is not Kind.TASK:
+        return
+    if vertex.is_abstract:
+        missing = missing_parts(graph, vertex, phrases, project)
+        if missing:
+            said = ", ".join(_PARTS[one] for one in missing)
+            text = f"The objective of {vertex.id} does not say {said}."
+            yield Finding("objective", Severity.ERROR, text, vertex.id, "objective")
+        elif not phrases.returns(vertex.objective):
+            text = f"The objective of {vertex.id} does not say what to return."
+            yield Finding("return", Severity.WARNING, text, vertex.id, "objective")
+        return
+    yield from _distance(vertex, phrases)
+    yield from _layers(vertex, project)
+    yield from _fields(vertex, project)
+
+
+def missing_parts(
+    graph: Graph, vertex: Vertex, phrases: Phrases, project: Project
+) -> tuple[str, ...]:
+    """Return the parts that an objective needs and does not say, by the names of the data."""
+    text = vertex.objective
+    operations = phrases.operations(text)
+    if not text.strip():
+        return ("source",)
+    needs = dict.fromkeys(part for one in operations for part in one.needs) or {"source": None}
+    others = [one.id for one in graph.vertices if one.id != vertex.id]
+    layers = phrase.names(text, list(project.fields))
+    steps = phrase.names(text, others)
+    sources = len(layers) + len(steps) + (1 if graph.parents(vertex) and not steps else 0)
+    fields = [field for names in project.fields.values() for field in names]
+    has = {
+        "source": sources > 0,
+        "other": sources > 1,
+        "distance": any(True for _ in phrases.distances(text)),
+        "field": bool(phrase.names(text, fields)),
+        "condition": bool(phrase.names(text, [*fields, *project.values]) or phrase.quoted(text)),
+        "crs": phrase.has_crs(text),
+        "dates": phrase.has_dates(text),
+        "class": bool(phrase.quoted(text) or phrase.names(text, project.values)),
+    }
+    return tuple(one for one in needs if not has[one])
+
+
+def check_question(graph: Graph, phrases: Phrases, project: Project) -> Iterator[Finding]:
+    """Yield what the question says and no step uses: a distance, a year, a layer, a quoted name."""
+    said = " ".join(_texts(graph))
+    used = [one.metres for one in phrases.distances(said)] + list(_numbers(graph))
+    for one in phrases.distances(graph.question):
+        if not any(_same(value, one.metres) for value in used):
+            text = f"The question says {one.text}, and no step uses that distance."
+            yield Finding("question distance", Severity.WARNING, text)
+    for year in sorted(phrase.years(graph.question) - phrase.years(said)):
+        text = f"The question says {year}, and no step uses that year."
+        yield Finding("question year", Severity.WARNING, text)
+    for layer in phrase.names(graph.question, list(project.fields)):
+        if not phrase.names(said, [layer]):
+            text = f"The question names {layer}, and no step uses that layer."
+            yield Finding("question layer", Severity.WARNING, text)
+    for name in phrase.quoted(graph.question):
+        if name.casefold() not in said.casefold():
+            text = f'The question says "{name}", and no step uses it.'
+            yield Finding("question name", Severity.WARNING, text)
+
+
+def _distance(vertex: Vertex, phrases: Phrases) -> Iterator[Finding]:
+    """Tell a distance of the objective from that of the parameters, which are in metres."""
+    parameters = dict(vertex.parameters or {})
+    named = [key for key in _DISTANCES if isinstance(parameters.get(key), (int, float))]
+    said = list(phrases.distances(vertex.objective))
+    if len(named) != 1 or len(said) != 1:
+        return
+    key, wanted = named[0], said[0]
+    given = float(parameters[key])
+    if _same(given, wanted.metres):
+        return
+    text = f"The objective of {vertex.id} says {wanted.text}, but its {key} is {given:g} m."
+    yield Finding(
+        "contradiction", Severity.ERROR, text, vertex.id, key,
+        (
+            _set(vertex, key, _whole(wanted.metres), f"Use {wanted.text}"),
+            _reworded(vertex, wanted.text, f"{given:g} m"),
+        ),
+    )  # fmt: skip
+
+
+def _layers(vertex: Vertex, project: Project) -> Iterator[Finding]:
+    said = phrase.names(vertex.objective, list(project.fields))
+    used = list(dict.fromkeys(vertex.layers()))
+    if len(said) == 1 and len(used) == 1 and said[0] != used[0]:
+        text = f"The objective of {vertex.id} names {said[0]}, but the step works on {used[0]}."
+        parameters = _swapped(dict(vertex.parameters or {}), used[0], said[0])
+        mends = (
+            Mend(f"Use {said[0]}", Change(edited=(replace(vertex, parameters=parameters),))),
+            _reworded(vertex, said[0], used[0]),
+        )
+        yield Finding("contradiction", Severity.ERROR, text, vertex.id, "layer", mends)
+
+
+def _fields(vertex: Vertex, project: Project) -> Iterator[Finding]:
+    used = next(iter(vertex.layers()), "")
+    known = list(project.fields.get(used, ()))
+    given = (vertex.parameters or {}).get("field")
+    said = [one for one in phrase.names(vertex.objective, known) if one != used]
+    if isinstance(given, str) and len(said) == 1 and said[0] != given and given in known:
+        text = f"The objective of {vertex.id} names the field {said[0]}, but it takes {given}."
+        mends = (
+            _set(vertex, "field", said[0], f"Use {said[0]}"),
+            _reworded(vertex, said[0], given),
+        )
+        yield Finding("contradiction", Severity.ERROR, text, vertex.id, "field", mends)
+
+
+def _texts(graph: Graph) -> Iterator[str]:
+    """Yield what the steps say: objectives, and every text and name in their parameters."""
+    for vertex in graph.vertices:
+        yield vertex.objective
+        for value in vertex.values():
+            if isinstance(value, str):
+                yield value
+            elif not isinstance(value, (Mapping, list, tuple)):
+                yield value_text(value)
+
+
+def _numbers(graph: Graph) -> Iterator[float]:
+    for vertex in graph.vertices:
+        for value in walk(dict(vertex.parameters or {})):
+            if isinstance(value, (int, float)) and not isinstance(value, bool):
+                yield float(value)
+
+
+def _same(one: float, other: float) -> bool:
+    return abs(one - other) <= 1e-6 * max(abs(one), abs(other), 1e-9)
+
+
+def _whole(number: float) -> Any:
+    return int(number) if float(number).is_integer() else number
+
+
+def _set(vertex: Vertex, key: str, value: Any, label: str) -> Mend:
+    parameters = {**dict(vertex.parameters or {}), key: value}
+    return Mend(label, Change(edited=(replace(vertex, parameters=parameters),), reason=label))
+
+
+def _reworded(vertex: Vertex, old: str, new: str) -> Mend:
+    label = f"Keep {new}"
+    text = vertex.objective.replace(old, new)
+    return Mend(label, Change(edited=(replace(vertex, objective=text),), reason=label))
+
+
+def _swapped(value: Value, old: str, new: str) -> Any:
+    if isinstance(value, Layer):
+        return Layer(new) if value.name == old else value
+    if isinstance(value, Mapping):
+        return {key: _swapped(one, old, new) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_swapped(one, old, new) for one in value]
+    return value
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join(names) if len(names) < 3 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the words of an objective or a question say: distances, years, operations, returns."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+_NUMBER = r"\d{1,3}(?:[ ,\u00a0\u202f]\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?"
+_YEAR = re.compile(r"(?<![\d.,])(?:19|20)\d{2}(?![\d,]|\.\d)")
+_DATE = re.compile(r"\b\d{4}-\d{2}(?:-\d{2})?\b")
+_CRS = re.compile(r"\b(?:EPSG|ESRI|OGC):\s?\w+\b|\bWGS ?84\b|\bUTM\b", re.IGNORECASE)
+_QUOTED = re.compile("[\"“”«»']([^\"“”«»']{2,60})[\"“”«»']")
+
+
+@dataclass(frozen=True)
+class Distance:
+    """A length as a text says it: the number, the unit and the metres that both mean."""
+
+    number: float
+    unit: str
+    metres: float
+    text: str
+
+
+@dataclass(frozen=True)
+class Operation:
+    """A kind of work that an objective may ask for, and the parts that it then has to name."""
+
+    name: str
+    needs: tuple[str, ...]
+    pattern: re.Pattern[str]
+
+
+class Phrases:
+    """The words of operations, units and numbers in five languages, from data."""
+
+    def __init__(self, form: Mapping[str, Any]) -> None:
+        self._operations = tuple(
+            Operation(one["name"], tuple(one["needs"]), _words(one["words"]))
+            for one in form["operations"]
+        )
+        self._returns = _words(form["returns"])
+        self._metres: dict[str, float] = form["metres"]
+        self._units = {unit: _whole(words) for unit, words in form["units"].items()}
+        self._spelt = {word: float(one) for word, one in form["numbers"].items()}
+        spelt = "|".join(sorted(self._spelt, key=len, reverse=True))
+        units = "|".join(word for words in form["units"].values() for word in words)
+        self._distance = re.compile(
+            rf"(?<![\w.])({_NUMBER}|{spelt})[\s\u00a0\u202f-]?({units})(?![\w²³^])", re.IGNORECASE
+        )
+
+    def operations(self, text: str) -> tuple[Operation, ...]:
+        """Return the operations that a text asks for, in the order of the data."""
+        return tuple(one for one in self._operations if one.pattern.search(text))
+
+    def returns(self, text: str) -> bool:
+        """Tell whether a text says what is given back."""
+        return bool(self._returns.search(text))
+
+    def distances(self, text: str) -> Iterator[Distance]:
+        """Yield the lengths in a text that have a unit."""
+        for found in self._distance.finditer(text):
+            number = self._value(found.group(1))
+            unit = next(
+                key for key, words in self._units.items() if words.fullmatch(found.group(2))
+            )
+            yield Distance(number, unit, number * self._metres[unit], found.group(0))
+
+    def _value(self, text: str) -> float:
+        for pattern, value in self._spelt.items():
+            if re.fullmatch(pattern, text, re.IGNORECASE):
+                return value
+        return float(re.sub(r"[ ,\u00a0\u202f]", "", text))
+
+
+def load(path: Path) -> Phrases:
+    """Return the phrases of a file. Raises OSError and ValueError."""
+    return Phrases(json.loads(path.read_text(encoding="utf-8")))
+
+
+def years(text: str) -> frozenset[str]:
+    """Return the years that a text names, those in dates too."""
+    return frozenset(_YEAR.findall(text))
+
+
+def has_dates(text: str) -> bool:
+    """Tell whether a text names a date or a year."""
+    return bool(_YEAR.search(text) or _DATE.search(text))
+
+
+def has_crs(text: str) -> bool:
+    """Tell whether a text names a CRS."""
+    return bool(_CRS.search(text))
+
+
+def quoted(text: str) -> tuple[str, ...]:
+    """Return what stands in quotes."""
+    return tuple(one.strip() for one in _QUOTED.findall(text))
+
+
+def names(text: str, known: Sequence[str]) -> tuple[str, ...]:
+    """Return the names that a text says as words of their own, whatever their case."""
+    folded = text.casefold()
+    return tuple(
+        one for one in known if re.search(rf"(?<!\w){re.escape(one.casefold())}(?!\w)", folded)
+    )
+
+
+def _words(words: Sequence[str]) -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{'|'.join(words)})", re.IGNORECASE)
+
+
+def _whole(words: Sequence[str]) -> re.Pattern[str]:
+    return re.compile("|".join(words), re.IGNORECASE)

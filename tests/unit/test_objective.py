@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Objectives: what they must say, where they contradict the parameters or the question."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from geo_olm.plugin.workflow import phrase
+from geo_olm.plugin.workflow.change import applied
+from geo_olm.plugin.workflow.graph import Graph, Vertex
+from geo_olm.plugin.workflow.objective import (
+    Project,
+    check_objective,
+    check_question,
+    missing_parts,
+    written,
+)
+from geo_olm.plugin.workflow.value import Layer, Output
+from geo_olm.tools.base import ToolDefinition
+
+ROOT = Path(__file__).resolve().parents[2]
+PHRASES = phrase.load(ROOT / "resources" / "workflows" / "operations.json")
+PROJECT = Project(
+    {
+        "roads": ["name", "class", "width"],
+        "towns": ["name", "people", "country"],
+        "zones": ["zone", "area_ha"],
+        "dem": [],
+    },
+    ["motorway", "Turkey"],
+)
+
+
+def objective(text: str, *others: str) -> Vertex:
+    return Vertex("v9", "vector", text, after=others)
+
+
+def missing(text: str, *others: str) -> tuple[str, ...]:
+    graph = Graph("", (*(Vertex(one) for one in others), objective(text, *others)))
+    return missing_parts(graph, graph.vertex("v9"), PHRASES, PROJECT)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Buffer the roads by 500 m. Return the polygons.",
+        "Buffer roads by half a kilometre and return the zone as a layer",
+        "Make a buffer of 1,500 metres around towns.",
+        "Buffer towns by 2 miles",
+        "Puffer um towns von 500 Metern",
+        "Filter roads whose class is 'motorway'",
+        "Keep only the towns in Turkey",
+        "Select the towns with people above 10000",
+        "Count the towns",
+        "How many roads are there? Tell the number of roads.",
+        "Sum people of towns",
+        "Find the mean area_ha of zones",
+        "Clip roads to zones",
+        "Intersect towns with zones",
+        "Join towns to zones",
+        "Reproject roads to EPSG:3035",
+        "Dissolve zones",
+        "Load images of zones between 2019-05-01 and 2019-06-01",
+        "Compute NDVI of dem",
+        "Zonal statistics of dem by zones",
+        "Detect 'cars' in dem",
+        "Show towns on the map",
+        "Measure something of towns",
+    ],
+)
+def test_an_objective_that_says_all_its_parts_is_whole(text: str) -> None:
+    assert missing(text) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("", ("source",)),
+        ("Buffer the roads", ("distance",)),
+        ("Buffer the roads by 500", ("distance",)),
+        ("Buffer by 500 m", ("source",)),
+        ("Buffer", ("source", "distance")),
+        ("Filter the towns", ("condition",)),
+        ("Filter", ("source", "condition")),
+        ("Count them", ("source",)),
+        ("Sum of towns", ("field",)),
+        ("Find the largest", ("source", "field")),
+        ("Clip the roads", ("other",)),
+        ("Join towns", ("other",)),
+        ("Reproject roads", ("crs",)),
+        ("Load images of zones", ("dates",)),
+        ("Detect in dem", ("class",)),
+        ("Do it", ("source",)),
+        ("Zonal statistics of dem", ("other",)),
+        ("Buffer the motorways by 1 km", ("source",)),
+    ],
+)
+def test_each_part_that_is_missing_is_named(text: str, parts: tuple[str, ...]) -> None:
+    assert missing(text) == parts
+
+
+def test_what_arrives_from_a_step_is_a_source() -> None:
+    assert missing("Buffer what v1 gives by 500 m", "v1") == ()
+    assert missing("Buffer them by 500 m", "v1") == ()
+    assert missing("Clip roads to v1", "v1") == ()
+    assert missing("Clip v1 to v2", "v1", "v2") == ()
+
+
+def test_buffer_the_roads_is_not_valid() -> None:
+    graph = Graph("", (objective("Buffer the roads"),))
+    found = list(check_objective(graph, graph.vertices[0], PHRASES, PROJECT))
+    assert [(one.code, one.message) for one in found] == [
+        ("objective", "The objective of v9 does not say the distance with its unit.")
+    ]
+    whole = Graph("", (objective("Buffer the roads by 500 m"),))
+    assert [one.code for one in check_objective(whole, whole.vertices[0], PHRASES, PROJECT)] == [
+        "return"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "parameters", "words", "mended"),
+    [
+        ("Buffer roads by 500 m", {"layer": Layer("roads"), "distance": 50}, "says 500 m, but",
+         {"layer": Layer("roads"), "distance": 500}),
+        ("Buffer roads by 2 km", {"layer": Layer("roads"), "distance": 2}, "says 2 km, but",
+         {"layer": Layer("roads"), "distance": 2000}),
+        ("Count the towns", {"layer": Layer("roads")}, "names towns, but the step works on roads",
+         {"layer": Layer("towns")}),
+        ("Sum people of towns", {"layer": Layer("towns"), "field": "country"},
+         "names the field people, but it takes country",
+         {"layer": Layer("towns"), "field": "people"}),
+    ],
+)  # fmt: skip
+def test_an_objective_and_parameters_that_differ_are_told_with_both_mends(
+    text: str, parameters: dict[str, Any], words: str, mended: dict[str, Any]
+) -> None:
+    graph = Graph("", (Vertex("v9", "vector", text, "buffer", parameters),))
+    found = list(check_objective(graph, graph.vertices[0], PHRASES, PROJECT))
+    assert [one.code for one in found] == ["contradiction"]
+    assert words in found[0].message
+    taken, kept = (applied(graph, mend.change) for mend in found[0].mends)
+    assert taken.vertices[0].parameters == mended
+    assert kept.vertices[0].parameters == parameters
+    for one in (taken, kept):
+        assert list(check_objective(one, one.vertices[0], PHRASES, PROJECT)) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "parameters"),
+    [
+        ("Buffer roads by 0.5 km", {"layer": Layer("roads"), "distance": 500}),
+        ("Buffer roads by half a mile", {"layer": Layer("roads"), "distance": 804.672}),
+        ("Buffer what arrives by 500 m", {"layer": Output("v1"), "distance": 500}),
+        ("Sum people of towns", {"layer": Layer("towns"), "field": "people"}),
+    ],
+)
+def test_the_same_said_otherwise_is_no_contradiction(text: str, parameters: dict[str, Any]) -> None:
+    graph = Graph("", (Vertex("v9", "vector", text, "buffer", parameters),))
+    assert list(check_objective(graph, graph.vertices[0], PHRASES, PROJECT)) == []
+
+
+def test_what_the_question_says_and_no_step_uses_is_told() -> None:
+    graph = Graph(
+        "How many towns lie within 2 km of roads called 'Ring' in 2020?",
+        (Vertex("v1", "vector", "", "buffer", {"layer": Layer("roads"), "distance": 200}),),
+    )
+    assert [one.message for one in check_question(graph, PHRASES, PROJECT)] == [
+        "The question says 2 km, and no step uses that distance.",
+        "The question says 2020, and no step uses that year.",
+        "The question names towns, and no step uses that layer.",
+        'The question says "Ring", and no step uses it.',
+    ]
+    used = Graph(
+        graph.question,
+        (
+            Vertex("v1", "", "", "buffer", {"layer": Layer("roads"), "distance": 2000}),
+            Vertex("v2", "", "", "filter", {"layer": Layer("towns"), "where": "\"name\" = 'Ring'"}),
+            Vertex("v3", "", "For 2020.", "filter", {}),
+        ),
+    )
+    assert list(check_question(used, PHRASES, PROJECT)) == []
+
+
+def test_an_objective_is_written_from_what_the_step_does() -> None:
+    buffer = ToolDefinition("buffer", "", {}, label="Buffer")
+    vertex = Vertex("v2", "vector", "", "buffer", {"layer": Layer("roads"), "distance": 500})
+    assert written(vertex, buffer) == "Buffer of roads: distance 500. Return the result."
+    later = Vertex("v3", "vector", "", "buffer", {"layer": Output("v2"), "distance": 500})
+    assert written(later, buffer) == (
+        "Buffer with what arrives from v2: distance 500. Return the result."
+    )
+
+
+def test_numbers_are_read_with_their_marks_and_units() -> None:
+    found = {one.text: one.metres for one in PHRASES.distances(
+        "1,500 m, 2 km, 3 miles, 10 feet, 5 Metern, 30 m², 20-metre, 4 km²")}  # fmt: skip
+    assert found == {
+        "1,500 m": 1500, "2 km": 2000, "3 miles": 4828.032, "10 feet": 3.048, "5 Metern": 5,
+        "20-metre": 20,
+    }  # fmt: skip

@@ -4,26 +4,38 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..tools.base import ToolCancelled
+from qgis.core import QgsProject
+
+from ..tools.base import LayerProfile, ToolCancelled
 from ..tools.catalog import build_registry
 from ..tools.toolbox import ProjectToolbox
 from .agent.event import ModelState, Notice, RunFinished, RunStarted, Status, TokensUsed
+from .disclosure import Disclosure
 from .flow_runner import GraphRun
+from .graph_check import checker, surroundings
+from .link import process_link
 from .llm.base import ModelError, Remark, Reply, RunCancelled, Usage, Waiting
 from .llm.speaker import ModelSpeaker
 from .number import in_locale
-from .plan_check import checker
-from .planner import Planner
+from .place import RESOURCES
+from .planner import Planner, roles
+from .runner import MainThread, RunTask, on_main_thread, wait
+from .session import make_toolbox, output_of
 from .settings import Settings
 from .workflow.cache import Cache
 from .workflow.candidate import Candidate
+from .workflow.finding import Finding
 from .workflow.generation import Planned, Planning
+from .workflow.graph import Graph, Source
+from .workflow.objective import Project, check_question
+from .workflow.phrase import load
 from .workflow.plan_form import PlanError, compact
 
+_UNUSED = "unused"
 Emit = Callable[[Any], None]
 Cancelled = Callable[[], bool]
 
@@ -81,6 +93,80 @@ class Telling:
             self._emit(told)
 
 
+def make_planner(
+    toolbox: ProjectToolbox,
+    speaker: ModelSpeaker,
+    settings: Settings,
+    emit: Emit,
+    cancelled: Cancelled,
+) -> Planner:
+    """Return a planner over a toolbox's project with all checks. Reads features, so call it on a
+    worker."""
+    check = checker(surroundings(toolbox, build_registry(), roles(), output_of(settings)))
+    phrases = load(RESOURCES / "workflows" / "operations.json")
+    layers = [one for one in toolbox.layers() if not one.short]
+    known = Project({one.key: [field.name for field in one.fields] for one in layers})
+
+    def doubt(graph: Graph) -> list[Finding]:
+        unused = [one for one in check(graph) if one.code == _UNUSED]
+        return [*unused, *check_question(graph, phrases, known)]
+
+    tell = Telling(emit, speaker.card().context)
+    return Planner(toolbox, speaker, settings, check, doubt, tell, cancelled)
+
+
+def plan_question(
+    question: str, project: QgsProject, settings: Settings, emit: Emit, cancelled: Cancelled
+) -> Planned:
+    """Plan one question over `project` without running anything; blocks until the end.
+
+    On the main thread the work runs in a task while an event loop spins; on any other thread it
+    runs here. Raises ModelError, RunCancelled, and PlanError where no reply could be read.
+    """
+    toolbox = make_toolbox(project, settings, MainThread())
+    disclosure = Disclosure(toolbox.layers)
+    made: list[Planned] = []
+
+    def work(tell: Emit, stopped: Cancelled) -> None:
+        if not toolbox.layers():
+            raise PlanError("There are no layers. Name some, or open a project.")
+        speaker = process_link().connect(settings, tell, stopped, disclosure.known)
+        planned = make_planner(toolbox, speaker, settings, tell, stopped).plan(question)
+        made.append(with_sources(planned, toolbox.layers()))
+
+    try:
+        if on_main_thread():
+            task = RunTask("Geo-OLM", work)
+            task.told.connect(emit)
+            wait(task, cancelled)
+        else:
+            work(emit, cancelled)
+    finally:
+        toolbox.close()
+    if not made:
+        raise RunCancelled
+    return made[0]
+
+
+def with_sources(planned: Planned, layers: Iterable[LayerProfile]) -> Planned:
+    """Return a plan whose graph knows where its layers come from."""
+    graph = planned.graph
+    used = {name for vertex in graph.vertices for name in vertex.layers()}
+    sources = tuple(
+        Source(
+            one.key,
+            one.source,
+            geometry=one.geometry,
+            crs=one.crs,
+            fields=tuple(field.name for field in one.fields),
+        )
+        for one in layers
+        if one.key in used
+    )
+    candidate = replace(planned.candidate, graph=replace(graph, sources=sources))
+    return replace(planned, candidate=candidate)
+
+
 def plan_and_run(
     question: str,
     toolbox: ProjectToolbox,
@@ -95,9 +181,7 @@ def plan_and_run(
     card = speaker.card()
     emit(RunStarted(question, card.name, card.server.value, (), settings.max_steps))
     toolbox.begin_turn(question)
-    check = checker(build_registry(), tuple(one.key for one in toolbox.layers()))
-    tell = Telling(emit, card.context)
-    planner = Planner(toolbox, speaker, settings, check, tell, cancelled)
+    planner = make_planner(toolbox, speaker, settings, emit, cancelled)
     try:
         planned = planner.plan(question)
         emit(plan_made(planned))

@@ -23,7 +23,9 @@ from .workflow.briefing import Chosen, Understood
 from .workflow.candidate import Check
 from .workflow.generation import Means, MetaAgent, Planned
 from .workflow.graph import Graph, Vertex
+from .workflow.objective import written
 from .workflow.plan_example import Call, Worked, form_of
+from .workflow.plan_form import ANSWER, REJECT
 from .workflow.refinement import Refinement
 from .workflow.revision import Reviser
 from .workflow.role import Roles
@@ -36,8 +38,9 @@ _REFERENCE = re.compile(r"\b(r\d+)\.([A-Za-z_]\w*)")
 _RESULT = re.compile(r"(r\d+): ")
 _NUMBER = re.compile(r"(?<![\w.])([A-Za-z_]\w*) = -?\d")
 _INFO = "layer_info"
-_CLOSING = ("answer", "undo")
-_REJECT = "reject"
+_WORD = re.compile(r"[^\W\d_]{5,}")
+_STEM = 6
+_UNDO = "undo"
 
 
 class ProjectBriefing:
@@ -53,6 +56,7 @@ class ProjectBriefing:
         self._changes: list[dict[str, Any]] = own["changes"]
         self._workflow = state.load(_FOLDER / "analysis.json")
         self.bank = bank(self._prompts.ignored)
+        self._doable = {stem for one in toolbox.definitions() for stem in _stems(one.description)}
         self.intents = tuple(one.name for one in self._workflow.intents)
 
     def system(self) -> str:
@@ -85,8 +89,12 @@ class ProjectBriefing:
         return self._prompts.is_english(question)
 
     def missing(self, needs: str, layers: Sequence[LayerProfile]) -> str:
-        """Return what the model says is needed and held nowhere, "" for nothing."""
-        return prompt.missing(needs, layers)
+        """Return what the model says is needed and held nowhere, "" for nothing.
+
+        What a tool can find out by itself, such as invalid polygons, need not be held.
+        """
+        found = prompt.missing(needs, layers)
+        return "" if _stems(found) & self._doable else found
 
     def examples(self, question: str, understood: Understood) -> Chosen:
         """Return the worked examples most like a question, and the tools of those near by."""
@@ -97,7 +105,7 @@ class ProjectBriefing:
         tools = {step.tool for one in near if one.fits(understood.intent) for step in one.steps}
         return Chosen(
             tuple(self._worked(one) for one in shown),
-            frozenset({*tools, _REJECT} - set(_CLOSING)),
+            frozenset({*tools, REJECT} - {ANSWER}),
         )
 
     def revision_system(self) -> str:
@@ -146,7 +154,11 @@ def bank(ignored: frozenset[str]) -> ExampleBank:
     only a graph can show."""
     paths = [_FOLDER / "examples.json", _FOLDER / "graph_examples.json"]
     found = [one for path in paths if path.is_file() for one in example.load(path).examples]
-    alone = tuple(one for one in found if one.refers == NOTHING)
+    alone = tuple(
+        one
+        for one in found
+        if one.refers == NOTHING and not any(step.tool == _UNDO for step in one.steps)
+    )
     return ExampleBank(alone, ignored)
 
 
@@ -192,11 +204,13 @@ class Planner:
         speaker: ModelSpeaker,
         settings: Settings,
         check: Check,
+        doubt: Check,
         tell: Tell,
         cancelled: Cancelled,
     ) -> None:
         """Raises OSError, ValueError and RoleError where a resource is broken."""
         agents = roles()
+        tools = {one.name: one for one in toolbox.definitions()}
         self._speaker, self._settings = speaker, settings
         self._tell, self._cancelled = tell, cancelled
         self._talks: list[Conversation] = []
@@ -209,7 +223,9 @@ class Planner:
             grounded,
             check,
             known_numbers(briefing.bank),
+            doubt,
             lambda number: speaker.varied(_WARM, (settings.seed or 0) + number),
+            lambda vertex, graph: written(vertex, tools.get(vertex.tool)),
         )
 
     @property
@@ -247,6 +263,10 @@ class Planner:
         chosen = self.means.briefing.examples(asked, Understood("", ()))
         names = {tool for one in chosen.shown for tool in one.tools}
         return [one for one in self.means.definitions if one.name in names]
+
+
+def _stems(text: str) -> set[str]:
+    return {word[:_STEM] for word in _WORD.findall(text.casefold())}
 
 
 def _asked(lines: Sequence[str], question: str) -> str:

@@ -11,6 +11,7 @@ from .check import CheckModelAlgorithm
 from .evaluation.algorithm import EvaluateAlgorithm
 from .find import FindAlgorithm
 from .place import RESOURCES
+from .plan_workflow import PlanWorkflowAlgorithm
 from .run_workflow import RunWorkflowAlgorithm
 
 
@@ -33,6 +34,7 @@ class GeoOlmProvider(QgsProcessingProvider):
             CheckModelAlgorithm(),
             EvaluateAlgorithm(),
             FindAlgorithm(),
+            PlanWorkflowAlgorithm(),
             RunWorkflowAlgorithm(),
         ):
             self.addAlgorithm(algorithm)

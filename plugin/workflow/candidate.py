@@ -23,14 +23,16 @@ _MENDS = 12
 
 @dataclass(frozen=True)
 class Candidate:
-    """One graph with what the checks find in it, at first and after mends, or the reason why the
-    layers cannot answer. `mended` are the labels of the mends, `remarks` what reading repaired."""
+    """One graph with what the checks find in it after mends, or the reason why the layers cannot
+    answer. `mended` are the labels of the mends, `remarks` what reading repaired, `doubts` what
+    makes the graph unlikely. `was_valid` tells that it could have run without a mend."""
 
     graph: Graph
     findings: tuple[Finding, ...] = ()
     mended: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
     rejected: str = ""
+    doubts: tuple[Finding, ...] = ()
     was_valid: bool = True
 
     @property
@@ -45,9 +47,9 @@ class Candidate:
 
     @property
     def weight(self) -> tuple[int, int]:
-        """How many errors and warnings there are."""
+        """How many errors there are, and how many warnings and doubts."""
         warnings = sum(one.severity is Severity.WARNING for one in self.findings)
-        return len(self.errors), warnings
+        return len(self.errors), warnings + len(self.doubts)
 
 
 def mended(graph: Graph, check: Check, remarks: Sequence[str] = ()) -> Candidate:

@@ -27,6 +27,8 @@ from .role import Roles
 
 _LAYERS = 4
 _NEEDS_LENGTH, _ENGLISH_LENGTH = 120, 300
+_MISSING = "There is no layer, field or value for {}. The nearest layers are {}."
+_AGAIN = "That plan is not right: {} Write the whole plan again."
 _TOLD = 3
 """Findings that are told when a plan is asked for again."""
 
@@ -39,14 +41,20 @@ class Planning:
     text: str = ""
 
 
+def no_doubt(graph: Graph) -> Sequence[Finding]:
+    """Find nothing."""
+    return ()
+
+
 @dataclass(frozen=True)
 class Means:
     """What the meta-agent works with.
 
-    `numbers` are the names of the numbers that tools are known to give. `vary` gives a speaker
-    that samples otherwise, by a number from 1; `write` gives the objective of a step that has
-    none. A plan that the checks refuse is asked for again `asks` times, then `candidates` others
-    are drawn.
+    `doubt` finds what does not keep a graph from running and yet makes it unlikely: a plan in
+    which it finds something is asked for again once. `numbers` are the names of the numbers that
+    tools are known to give. `vary` gives a speaker that samples otherwise, by a number from 1;
+    `write` gives the objective of a step that has none. A plan that the checks refuse is asked
+    for again `asks` times, then `candidates` others are drawn.
     """
 
     definitions: tuple[ToolDefinition, ...]
@@ -56,6 +64,7 @@ class Means:
     ground: Ground
     check: Check
     numbers: Mapping[str, tuple[str, ...]]
+    doubt: Check = no_doubt
     vary: Callable[[int], Speaker] | None = None
     write: Callable[[Vertex, Graph], str] | None = None
     asks: int = 2
@@ -110,7 +119,7 @@ class MetaAgent:
         self._talk.tell(Planning("understanding"))
         understood = self._understood(question)
         if understood.missing:
-            reason = f"The layers do not hold {understood.missing}."
+            reason = _MISSING.format(understood.missing, ", ".join(understood.layers))
             return self._ended(understood, _Drawn([Candidate(Graph(question), rejected=reason)]))
         self._talk.tell(Planning("planning"))
         chosen = self._means.briefing.examples(understood.english or question, understood)
@@ -187,23 +196,23 @@ class MetaAgent:
         messages.append(user(f"{head}\n{briefing.task(question, understood)}".strip()))
 
     def _asked(self, question: str, offer: Offer) -> _Drawn:
-        """Ask for the graph, again with what was wrong, until one can run."""
-        drawn, begin = _Drawn([]), len(self._talk.messages)
+        """Ask for the graph, again with what was wrong, until one can run; a doubt is told once."""
+        drawn, begin, doubted = _Drawn([]), len(self._talk.messages), False
         for attempt in range(self._means.asks + 1):
             drawn.again = attempt
             try:
-                drawn.candidates.append(self._drawn(question, offer))
+                candidate = self._drawn(question, offer)
             except (ReplyError, PlanError) as error:
                 wrong = str(error)
             else:
-                if drawn.is_settled:
-                    drawn.was_valid = not attempt and drawn.candidates[0].was_valid
+                drawn.candidates.append(candidate)
+                drawn.was_valid |= not attempt and candidate.was_valid
+                wrong = told(candidate.errors or (() if doubted else candidate.doubts))
+                doubted |= candidate.is_valid and bool(wrong)
+                if not wrong:
                     break
-                wrong = told(drawn.candidates[-1].errors)
             self._talk.tell(Planning("mending", wrong))
-            self._talk.messages.append(
-                user(f"That plan cannot run: {wrong} Write the whole plan again.")
-            )
+            self._talk.messages.append(user(_AGAIN.format(wrong)))
         else:
             del self._talk.messages[begin:]
         return drawn
@@ -234,6 +243,7 @@ class MetaAgent:
         if draft.rejected:
             return Candidate(draft.graph, rejected=draft.rejected, remarks=draft.remarks)
         candidate = mended(draft.graph, self._means.check, draft.remarks)
+        candidate = replace(candidate, doubts=tuple(self._means.doubt(candidate.graph)))
         if self._means.write is None:
             return candidate
         return replace(candidate, graph=with_objectives(candidate.graph, self._means.write))
@@ -260,9 +270,8 @@ class _Drawn:
 
     @property
     def is_settled(self) -> bool:
-        """Whether the last one may run, or says why nothing can."""
-        last = self.candidates[-1] if self.candidates else None
-        return last is not None and (last.is_valid or bool(last.rejected))
+        """Whether one may run, or says why nothing can."""
+        return any(one.is_valid or one.rejected for one in self.candidates)
 
 
 def with_objectives(graph: Graph, write: Callable[[Vertex, Graph], str]) -> Graph:

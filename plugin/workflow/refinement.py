@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import logging
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -15,9 +17,11 @@ from .graph import Graph, Vertex
 from .plan_form import PlanError
 from .revision import Reviser, Wanted, tools_of
 
+_LOG = logging.getLogger(__name__)
 MOST = 2
 """How often the model is asked for the same step."""
 _KINDS = frozenset(("edit", "replace", "insert", "remove"))
+_NAME = re.compile(r"\w+")
 _SHOWN = 600
 _NEAR = 4
 
@@ -59,7 +63,8 @@ class Refinement:
             return None
         try:
             change = self._reviser.change(graph, self._wanted(graph, vertex, error))
-        except (PlanError, ModelError, ValueError):
+        except (PlanError, ModelError, ValueError) as failure:
+            _LOG.info("no change was found for %s: %s", vertex, failure)
             return None
         reason = change.reason or f"{vertex} failed: {_first(error)}"
         return self._given(replace(change, reason=reason)) if self._is_new(graph, change) else None
@@ -87,9 +92,11 @@ class Refinement:
     def _wanted(self, graph: Graph, vertex: str, error: str) -> Wanted:
         failed = graph.vertex(vertex)
         means = self._reviser.means
-        names = tools_of(graph, means.definitions) | {
-            one.name for one in self._alike(graph, failed)[:_NEAR]
-        }
+        names = (
+            tools_of(graph, means.definitions)
+            | {one.name for one in self._alike(graph, failed)[:_NEAR]}
+            | {one.name for one in means.definitions if one.name in _NAME.findall(error)}
+        )
         tools = tuple(one for one in means.definitions if one.name in names)
         text = f"Failed: {vertex}: {error[:_SHOWN]}"
         return Wanted(text, tools, (vertex, *graph.parents(failed)), _KINDS)

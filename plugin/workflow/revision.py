@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from ...tools.base import ToolDefinition
@@ -19,6 +19,9 @@ from .plan_change import OPERATIONS, change_of
 from .plan_form import PlanError, compact
 from .plan_schema import Offer
 from .topology import TopologyError, order
+
+_EDIT = "edit"
+"""What is not offered again to a model that edited a step into what it was."""
 
 
 @dataclass(frozen=True)
@@ -48,10 +51,9 @@ class Reviser:
         """
         talk = self._begun(graph, wanted)
         offer = self._offer(graph, wanted)
-        schemas = change_schema.said(graph, offer, self.means.ground, wanted.only, wanted.kinds)
-        before = len(_errors(self.means, graph))
-        wrong = ""
+        before, kinds, wrong = len(mended(graph, self.means.check).errors), wanted.kinds, ""
         for _ in range(self.means.asks + 1):
+            schemas = change_schema.said(graph, offer, self.means.ground, wanted.only, kinds)
             try:
                 reply = talk.ask(schemas)
                 talk.messages.append(replied(reply))
@@ -61,7 +63,7 @@ class Reviser:
             else:
                 if not change.is_empty:
                     return change
-                wrong = "That changes nothing."
+                wrong, kinds = "That changes nothing.", kinds - {_EDIT} or kinds
             talk.messages.append(user(f"{wrong} Write the changes again."))
         raise PlanError(wrong)
 
@@ -103,10 +105,6 @@ class Reviser:
         if self.means.write is not None:
             found = with_objectives(found, self.means.write)
         return between(graph, found)
-
-
-def _errors(means: Means, graph: Graph) -> Collection[object]:
-    return mended(graph, means.check).errors
 
 
 def tools_of(graph: Graph, definitions: Iterable[ToolDefinition]) -> frozenset[str]:

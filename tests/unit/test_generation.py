@@ -67,7 +67,9 @@ def test_an_unlike_language_is_put_into_english_first_and_keys_come_in_order() -
 def test_what_no_layer_holds_is_rejected_before_anything_is_planned() -> None:
     needs = Says({"NEEDS": "roads = none", "USER_INTENT": "Count", "layers": ["rivers"]})
     found = Case().plan("How many roads?", needs)
-    assert found.candidate.rejected == "The layers do not hold roads."
+    assert found.candidate.rejected == (
+        "There is no layer, field or value for roads. The nearest layers are rivers."
+    )
 
 
 def test_the_model_may_reject_by_its_only_task() -> None:
@@ -84,6 +86,16 @@ def test_a_plan_that_the_checks_refuse_is_asked_for_again_with_what_is_wrong() -
     assert [one.stage for one in case.told if isinstance(one, Planning)] == [
         "understanding", "planning", "mending",
     ]  # fmt: skip
+
+
+def test_a_doubtful_plan_is_asked_for_again_once_and_the_better_one_is_kept() -> None:
+    case = Case(replace(MEANS, doubt=refuses("filter")))
+    found = case.plan("How many rivers?", UNDERSTOOD, FILTER, COUNT)
+    assert (found.was_valid, found.asked_again) == (True, 1)
+    assert found.graph.vertices[0].tool == "count"
+    kept = case.plan("How many rivers?", UNDERSTOOD, FILTER, FILTER)
+    assert (kept.asked_again, kept.candidate.is_valid, kept.candidates) == (1, True, 2)
+    assert [one.message for one in kept.candidate.doubts] == ["No filter today."]
 
 
 def test_a_reply_that_is_cut_or_wrong_is_asked_for_again_at_most_twice() -> None:

@@ -17,7 +17,7 @@ from ..settings import Settings
 from .contest import Contender, ModelSource, look_for_the_server
 from .fault_rate import asked_for
 from .gold import GoldMethod
-from .planned import PlannedMethod
+from .planned import PLAN, PlannedMethod
 from .rival.catalog import EXPOSURES, RIVALS
 from .task import Task
 
@@ -120,17 +120,19 @@ def methods_named(names: str, settings: Settings) -> list[Method]:
 
 def _made(name: str, settings: Settings) -> Method:
     base, plus, variant = name.partition("+")
-    if name == PlannedMethod.name and asked_for(settings.model) is None:
-        return PlannedMethod(settings)
     if base not in METHODS:
         raise MethodError(f"Unknown method: {name}. Known are {', '.join(METHODS)}.")
-    ours: tuple[str, ...] = EXPOSURES if base == GeoOlmMethod.name else ()
+    ours = (*EXPOSURES, PLAN) if base == GeoOlmMethod.name else ()
     variants = RIVALS[base].variants if base in RIVALS else ours
     if plus and variant not in variants:
         known = ", ".join(f"{base}+{one}" for one in variants)
         said = f"Known are {known}." if known else "It has none."
         raise MethodError(f"Unknown variant of {base}: {variant}. {said}")
     rates = asked_for(settings.model)
+    if variant == PLAN:
+        if rates is not None:
+            raise MethodError(f"The model of faults makes no plans. Leave out +{PLAN}.")
+        return PlannedMethod(settings, name)
     if plus or (rates is not None and base != GoldMethod.name):
         return Contender(settings, name, rates)
     return METHODS[base](settings)

@@ -21,6 +21,9 @@ from ..settings import Settings
 from .contest import ModelSource, look_for_the_server
 from .task import Task
 
+PLAN = "plan"
+"""The variant of our method that plans first."""
+
 
 @dataclass(frozen=True)
 class PlannedMethod:
@@ -28,7 +31,7 @@ class PlannedMethod:
     a step fails."""
 
     settings: Settings
-    name: str = "geo-olm+plan"
+    name: str
 
     def of_task(self, task: Task, data: Path) -> PlannedMethod:
         """Return the method for one task; files in the task's data folder may be read."""

@@ -22,10 +22,12 @@ from .llm.base import ModelError, Remark, Reply, RunCancelled, Usage, Waiting
 from .llm.speaker import ModelSpeaker
 from .number import in_locale
 from .place import RESOURCES
-from .planner import Planner, roles
+from .planner import Planner
+from .replay import agents
 from .runner import MainThread, RunTask, on_main_thread, wait
 from .session import make_toolbox, output_of
 from .settings import Settings
+from .sub_agent import StepAgent
 from .workflow.cache import Cache
 from .workflow.candidate import Candidate
 from .workflow.finding import Finding
@@ -102,7 +104,7 @@ def make_planner(
 ) -> Planner:
     """Return a planner over a toolbox's project with all checks. Reads features, so call it on a
     worker."""
-    check = checker(surroundings(toolbox, build_registry(), roles(), output_of(settings)))
+    check = checker(surroundings(toolbox, build_registry(), agents(), output_of(settings)))
     phrases = load(RESOURCES / "workflows" / "operations.json")
     layers = [one for one in toolbox.layers() if not one.short]
     known = Project({one.key: [field.name for field in one.fields] for one in layers})
@@ -185,7 +187,8 @@ def plan_and_run(
     try:
         planned = planner.plan(question)
         emit(plan_made(planned))
-        end = _run(planned, planner, toolbox, emit, cancelled)
+        agent = StepAgent(toolbox, speaker, settings)
+        end = _run(planned, planner, toolbox, agent, emit, cancelled)
     except (RunCancelled, ToolCancelled):
         end = _ended(Status.CANCELLED, "Stopped. What was made so far is kept.")
     except ModelError as error:
@@ -201,6 +204,7 @@ def _run(
     planned: Planned,
     planner: Planner,
     toolbox: ProjectToolbox,
+    agent: StepAgent,
     emit: Emit,
     cancelled: Cancelled,
 ) -> RunFinished:
@@ -222,7 +226,9 @@ def _run(
         Cache(toolbox),
         planner.means.roles,
         in_locale,
+        sub_agent=agent,
         refiner=planner.refinement(),
+        layers=lambda: tuple(one.key for one in toolbox.layers() if not one.short),
     )
     run.run(planned.graph, pass_on, cancelled)
     return ends[-1]

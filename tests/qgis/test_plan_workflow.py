@@ -17,10 +17,10 @@ from scripted_server import Step
 from geo_olm.plugin.agent.event import RunFinished, Status
 from geo_olm.plugin.link import process_link
 from geo_olm.plugin.place import RESOURCES
+from geo_olm.plugin.plan_briefing import bank, known_numbers
 from geo_olm.plugin.plan_work import PlanMade, plan_and_run, plan_question
 from geo_olm.plugin.plan_workflow import PlanWorkflowAlgorithm
-from geo_olm.plugin.planner import bank, known_numbers, roles
-from geo_olm.plugin.replay import replay
+from geo_olm.plugin.replay import agents, replay
 from geo_olm.plugin.runner import MainThread, RunTask, start
 from geo_olm.plugin.session import make_toolbox
 from geo_olm.plugin.settings import Settings
@@ -36,7 +36,7 @@ from geo_olm.tools.catalog import build_registry
 pytestmark = pytest.mark.usefixtures("qgis_app", "qgis_processing")
 
 REGISTRY = build_registry()
-ROLES = roles()
+ROLES = agents()
 BANK = bank(frozenset())
 DEFINITIONS = {one.name: one for one in REGISTRY.definitions()}
 GRAPHS = json.loads((RESOURCES / "workflows" / "graph_examples.json").read_text(encoding="utf-8"))

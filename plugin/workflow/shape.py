@@ -42,13 +42,15 @@ class Shape:
 @dataclass(frozen=True)
 class Gives:
     """What a step gives: the shape of its layer (None for none), and the keys of its numbers and
-    texts; `has_more` tells that there may be others, `writes` is the parameter of a file."""
+    texts; `may` are numbers that are there for some parameters, `has_more` tells that there may be
+    others too, `writes` is the parameter of a file."""
 
     shape: Shape | None = None
     numbers: tuple[str, ...] = ()
     texts: tuple[str, ...] = ()
     has_more: bool = True
     writes: str = ""
+    may: tuple[str, ...] = ()
 
     def has(self, key: str) -> bool:
         """Tell whether a number or text of this key may be there."""
@@ -92,7 +94,10 @@ class Shapes:
         numbers = tuple(rule.get("numbers", ()))
         texts = tuple(rule.get("texts", ()))
         more, writes = bool(rule.get("more_numbers")), str(rule.get("writes", ""))
-        return Gives(self._layer(rule, parameters, before, layers), numbers, texts, more, writes)
+        may = tuple(rule.get("may", ()))
+        return Gives(
+            self._layer(rule, parameters, before, layers), numbers, texts, more, writes, may
+        )
 
     def _layer(
         self,

@@ -1,0 +1,295 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A graph as a model of QGIS: it opens in the Model Designer and runs there with equal results."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from qgis.core import (
+    QgsApplication,
+    QgsProcessingModelAlgorithm,
+    QgsProcessingModelChildAlgorithm,
+    QgsProcessingModelChildDependency,
+    QgsProcessingModelChildParameterSource,
+    QgsProcessingModelOutput,
+    QgsProcessingModelParameter,
+    QgsProcessingParameterDefinition,
+    QgsProcessingParameterEnum,
+    QgsProcessingParameterMapLayer,
+    QgsProcessingParameterNumber,
+    QgsProcessingParameterString,
+)
+from qgis.PyQt.QtCore import QPointF
+
+from ..workflow.graph import Graph, Kind, Type, Variable, Vertex
+from ..workflow.topology import order
+from ..workflow.value import Asked, Layer, Output, Template, Value
+from .tool_algorithm import OUTPUT, PREFIX
+
+Source = QgsProcessingModelChildParameterSource
+_COLUMN, _ROW = 260.0, 130.0
+_BARE = re.compile(r"\W+")
+_VARIABLE_MARKS = re.compile(r"[\s'\"():.]")
+_LAYER_OUTPUTS = ("outputVector", "outputRaster", "outputLayer")
+
+
+@dataclass(frozen=True)
+class Lost:
+    """What a model cannot hold: the step ("" for the graph) and a sentence."""
+
+    vertex: str
+    text: str
+
+
+def to_model(
+    graph: Graph, is_tool: Callable[[str], bool]
+) -> tuple[QgsProcessingModelAlgorithm, tuple[Lost, ...]]:
+    """Return a graph as a model, and what of it could not be held. Main thread only.
+
+    `is_tool` tells which typed tools stand in the toolbox. Raises TopologyError for a graph
+    without an order.
+    """
+    return _Writer(graph, is_tool).model()
+
+
+class _Writer:
+    def __init__(self, graph: Graph, is_tool: Callable[[str], bool]) -> None:
+        self._graph = graph
+        self._is_tool = is_tool
+        self._lost: list[Lost] = []
+        self._model = QgsProcessingModelAlgorithm(
+            graph.title or graph.question or "Workflow", "Geo-OLM"
+        )
+        self._inputs: dict[str, str] = {}
+        self._held: dict[str, str] = {}
+        self._named: dict[str, str] = {}
+
+    def model(self) -> tuple[QgsProcessingModelAlgorithm, tuple[Lost, ...]]:
+        """Write inputs, steps and outputs."""
+        steps = order(self._graph)
+        for variable in self._graph.variables:
+            self._variable(variable)
+        sources = {one.name: one.source for one in self._graph.sources}
+        for vertex in self._graph.vertices:
+            for name in vertex.layers():
+                self._layer(name, sources.get(name, ""))
+        for place, key in enumerate(steps):
+            self._step(self._graph.vertex(key), place)
+        self._outputs(steps)
+        if self._graph.answer.text or self._graph.answer.value:
+            self._model.setHelpContent({"ALG_DESC": self._graph.question})
+        for note in self._graph.notes:
+            self._lose("", f'The note "{note.text[:40]}" is not taken over.')
+        return self._model, tuple(self._lost)
+
+    def _lose(self, vertex: str, text: str) -> None:
+        self._lost.append(Lost(vertex, text))
+
+    # -- inputs
+
+    def _add(self, definition: QgsProcessingParameterDefinition) -> None:
+        component = QgsProcessingModelParameter(definition.name())
+        component.setPosition(QPointF(_COLUMN * len(self._inputs), 0))
+        self._model.addModelParameter(definition, component)
+
+    def _name(self, text: str) -> str:
+        bare = _BARE.sub("_", text).strip("_") or "input"
+        taken, number, found = set(self._inputs.values()), 2, bare
+        while found in taken:
+            found, number = f"{bare}_{number}", number + 1
+        return found
+
+    def _layer(self, name: str, source: str) -> None:
+        key = f"layer {name}"
+        if key not in self._inputs:
+            self._inputs[key] = self._name(name)
+            self._add(QgsProcessingParameterMapLayer(self._inputs[key], name, source or None))
+
+    def _variable(self, variable: Variable) -> None:
+        self._inputs[variable.name] = self._name(variable.name)
+        name, label = self._inputs[variable.name], variable.label or variable.name
+        default = variable.default
+        if variable.type is Type.NUMBER:
+            kind = QgsProcessingParameterNumber.Type.Double
+            self._add(QgsProcessingParameterNumber(name, label, kind, default))
+        elif variable.type is Type.CHOICE:
+            self._add(
+                QgsProcessingParameterEnum(
+                    name, label, list(variable.choices), defaultValue=default,
+                    usesStaticStrings=True,
+                )
+            )  # fmt: skip
+        elif variable.type is Type.LAYER:
+            self._add(QgsProcessingParameterMapLayer(name, label, default))
+        else:
+            self._add(QgsProcessingParameterString(name, label, default))
+
+    # -- steps
+
+    def _step(self, vertex: Vertex, place: int) -> None:
+        if vertex.kind is not Kind.TASK:
+            self._special(vertex)
+            return
+        identity = self._algorithm(vertex)
+        algorithm = (
+            QgsApplication.processingRegistry().algorithmById(identity) if identity else None
+        )
+        if algorithm is None:
+            what = vertex.tool or "no tool yet"
+            self._lose(vertex.id, f"{vertex.id} ({what}) is no algorithm, so a model has none.")
+            return
+        child = QgsProcessingModelChildAlgorithm(identity)
+        child.setChildId(vertex.id)
+        self._named[vertex.id] = f"{vertex.title or algorithm.displayName()} {vertex.id}"
+        child.setDescription(self._named[vertex.id])
+        child.setActive(not vertex.bypassed)
+        if vertex.bypassed:
+            self._lose(vertex.id, f"{vertex.id} is off; a model does not hand its input on.")
+        x, y = vertex.position or (_COLUMN * (place + 1), _ROW * (place % 3 + 1))
+        child.setPosition(QPointF(x, y))
+        if vertex.comment or vertex.objective:
+            comment = child.comment()
+            comment.setDescription(vertex.comment or vertex.objective)
+        given = dict(vertex.parameters or {})
+        if vertex.tool == "run_algorithm":
+            given = dict(given.get("parameters") or {})
+        for name, value in given.items():
+            definition = algorithm.parameterDefinition(name)
+            if definition is None or definition.isDestination():
+                continue
+            sources = self._sources(vertex, value)
+            if sources is not None:
+                child.addParameterSources(name, sources)
+        before = [one for one in self._graph.parents(vertex) if one in self._held]
+        child.setDependencies([QgsProcessingModelChildDependency(one) for one in before])
+        self._held[vertex.id] = identity
+        self._model.addChildAlgorithm(child)
+
+    def _special(self, vertex: Vertex) -> None:
+        if vertex.kind is Kind.QUESTION:
+            name = self._name(vertex.id)
+            self._inputs[vertex.id] = name
+            default = (vertex.parameters or {}).get("default")
+            self._add(QgsProcessingParameterString(name, vertex.objective or name, default))
+        else:
+            self._lose(vertex.id, f"The review stop {vertex.id} is not taken over.")
+
+    def _algorithm(self, vertex: Vertex) -> str:
+        if vertex.tool == "run_algorithm":
+            return str((vertex.parameters or {}).get("algorithm", ""))
+        return f"geo_olm:{PREFIX}{vertex.tool}" if self._is_tool(vertex.tool) else ""
+
+    # -- values
+
+    def _sources(self, vertex: Vertex, value: Value) -> list[Source] | None:
+        """Return the sources of a parameter, None where a model cannot hold it."""
+        if isinstance(value, (list, tuple)) and any(isinstance(x, (Layer, Output)) for x in value):
+            found = [self._source(vertex, one) for one in value]
+            return [one for one in found if one is not None]
+        one = self._source(vertex, value)
+        return None if one is None else [one]
+
+    def _source(self, vertex: Vertex, value: Value) -> Source | None:
+        if isinstance(value, Layer):
+            return Source.fromModelParameter(self._inputs[f"layer {value.name}"])
+        if isinstance(value, Asked):
+            return Source.fromModelParameter(self._inputs[value.variable])
+        if isinstance(value, Output):
+            return self._output(vertex, value)
+        if isinstance(value, Template):
+            return self._template(vertex, value)
+        if isinstance(value, (Mapping, list, tuple)):
+            try:
+                return Source.fromStaticValue(json.dumps(value, ensure_ascii=False))
+            except TypeError:
+                self._lose(vertex.id, f"A parameter of {vertex.id} uses another step deep inside.")
+                return None
+        return Source.fromStaticValue(value)
+
+    def _output(self, vertex: Vertex, value: Output) -> Source | None:
+        if value.vertex in self._inputs:
+            return Source.fromModelParameter(self._inputs[value.vertex])
+        seen = self._graph.vertex(value.vertex)
+        if seen.kind is Kind.REVIEW:
+            shown = (seen.parameters or {}).get("layer")
+            return self._source(vertex, shown)
+        if value.vertex not in self._held:
+            self._lose(vertex.id, f"{vertex.id} uses {value.vertex}, which a model has not.")
+            return None
+        names = self._output_names(value.vertex)
+        if not value.key:
+            layer = next((key for key, kind in names.items() if kind in _LAYER_OUTPUTS), OUTPUT)
+            return Source.fromChildOutput(value.vertex, layer)
+        if value.key in names:
+            return Source.fromChildOutput(value.vertex, value.key)
+        return Source.fromExpression(self._number(value))
+
+    def _number(self, value: Output) -> str:
+        """Return the expression for a number of a step."""
+        names = self._output_names(value.vertex)
+        if value.key in names:
+            return self._variable_of(value.vertex, value.key)
+        if value.key in ("count", "features"):
+            layer = next((key for key, kind in names.items() if kind in _LAYER_OUTPUTS), OUTPUT)
+            return f"layer_property({self._variable_of(value.vertex, layer)}, 'feature_count')"
+        self._lose(value.vertex, f"{value.text} is no output of its algorithm.")
+        return "NULL"
+
+    def _variable_of(self, vertex: str, output: str) -> str:
+        """Return the variable by which expressions of a model mean an output of a step."""
+        return "@" + _VARIABLE_MARKS.sub("_", f"{self._named[vertex]}_{output}")
+
+    def _template(self, vertex: Vertex, template: Template) -> Source:
+        """Return an expression that puts the text together."""
+        parts: list[str] = []
+
+        def fill(name: str, key: str) -> str:
+            if name in self._inputs and not key:
+                parts.append(f"@{self._inputs[name]}")
+            else:
+                parts.append(self._number(Output(name, key)))
+            return "\0"
+
+        texts = template.filled(fill).split("\0")
+        pieces = [_quoted(texts[0])]
+        for part, text in zip(parts, texts[1:]):
+            pieces += [f"to_string({part})", _quoted(text)]
+        joined = " || ".join(one for one in pieces if one != "''")
+        return Source.fromExpression(joined or "''")
+
+    def _output_names(self, vertex: str) -> dict[str, str]:
+        identity = self._held[vertex]
+        algorithm = QgsApplication.processingRegistry().algorithmById(identity)
+        return {one.name(): one.type() for one in algorithm.outputDefinitions()}
+
+    # -- outputs
+
+    def _outputs(self, steps: tuple[str, ...]) -> None:
+        """Let the layers that no other step uses be the model's, and tables of the numbers that
+        the answer names or no other step uses."""
+        used = {parent for parent, _ in self._graph.edges()}
+        answer = self._graph.answer
+        told = {name for name, _ in Template(answer.text).references()}
+        told |= {answer.value.vertex} if answer.value is not None else set()
+        for key in steps:
+            if key not in self._held or (key in used and key not in told):
+                continue
+            names = self._output_names(key)
+            layer = next((name for name, kind in names.items() if kind in _LAYER_OUTPUTS), "")
+            if not layer:
+                continue
+            child = self._model.childAlgorithm(key)
+            output = QgsProcessingModelOutput(f"Result {key}")
+            output.setChildId(key)
+            output.setChildOutputName(layer)
+            child.setModelOutputs({f"Result {key}": output})
+            self._model.setChildAlgorithm(child)
+        self._model.updateDestinationParameters()
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("'", "''")
+    return f"'{escaped}'"

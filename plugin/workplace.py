@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Where a typed tool works when the toolbox or a model runs it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from qgis.core import QgsProject
+
+from ..tools.catalog import build_registry
+from ..tools.toolbox import ProjectToolbox
+from .place import temporary_folder
+from .runner import MainThread, RunTask, on_main_thread, wait
+
+
+class ToolPlace:
+    """Runs a tool in a task while an event loop spins on the main thread; implements
+    exchange.tool_algorithm.Workplace."""
+
+    def toolbox(self, project: QgsProject) -> ProjectToolbox:
+        """Return the tools over a project; files go to QGIS's temporary folder."""
+        folder = temporary_folder()
+        return ProjectToolbox(project, build_registry(), MainThread().call, folder, folder)
+
+    def run(self, work: Callable[[Callable[[], bool]], Any], cancelled: Callable[[], bool]) -> Any:
+        """Run `work` and return what it gives, or raise its error."""
+        if not on_main_thread():
+            return work(cancelled)
+        given: list[Any] = []
+        wait(RunTask("Geo-OLM", lambda emit, stopped: given.append(work(stopped))), cancelled)
+        return given[0]

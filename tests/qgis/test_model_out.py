@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Graphs as models of QGIS: they run there with the result that they have here."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from qgis.core import QgsApplication, QgsProcessingContext, QgsProcessingFeedback
+from test_flow_run import NEAR, files, task
+from toolbox_case import Bench
+
+from geo_olm.plugin.exchange.catalog import is_offered
+from geo_olm.plugin.exchange.model_out import to_model
+from geo_olm.plugin.provider import GeoOlmProvider
+from geo_olm.plugin.workflow.graph import Graph, Kind, Type, Variable, Vertex
+from geo_olm.plugin.workflow.topology import TopologyError
+from geo_olm.plugin.workflow.value import Asked, Layer, Output
+
+__all__ = ["files"]
+pytestmark = pytest.mark.usefixtures("qgis_processing", "provider")
+
+
+@pytest.fixture(scope="module")
+def provider() -> Iterator[None]:
+    """Let QGIS know our own algorithms."""
+    registry = QgsApplication.processingRegistry()
+    found = GeoOlmProvider()
+    registry.addProvider(found)
+    yield
+    registry.removeProvider(found)
+    assert Bench.opened == []
+
+
+def test_a_graph_runs_as_a_model_with_equal_results(tmp_path: Path, files: dict[str, str]) -> None:
+    graph = replace(NEAR, variables=(Variable("far", Type.NUMBER, default=50),))
+    graph = graph.with_vertex(task("near", "buffer", layer=Layer("roads"), distance=Asked("far")))
+    model, lost = to_model(graph, is_offered)
+    assert lost == ()
+    path = tmp_path / "near.model3"
+    assert model.toFile(str(path))
+    again = type(model)()
+    assert again.fromFile(str(path))
+    assert [one.name() for one in again.parameterDefinitions()][:3] == ["far", "roads", "towns"]
+    found, done = again.create().run(
+        {"far": 50, **files}, QgsProcessingContext(), QgsProcessingFeedback()
+    )
+    assert done
+    results = found["CHILD_RESULTS"]
+    assert results["sum"]["sum"] == 90
+    assert results["count"]["count"] == 3
+    assert results["each"]["value"] == 30
+
+
+def test_an_algorithm_stays_itself_and_its_layer_is_the_model_s(
+    tmp_path: Path, files: dict[str, str]
+) -> None:
+    graph = Graph(
+        "",
+        (
+            task("v1", "run_algorithm", algorithm="native:buffer",
+                 parameters={"INPUT": Layer("roads"), "DISTANCE": 50}),
+            task("v2", "run_algorithm", algorithm="native:extractbylocation",
+                 parameters={"INPUT": Layer("towns"), "PREDICATE": [6], "INTERSECT": Output("v1")}),
+            task("v3", "calculate", expression=Output("v2", "count")),
+        ),
+    )  # fmt: skip
+    model, lost = to_model(graph, is_offered)
+    assert lost == ()
+    children = model.childAlgorithms()
+    assert [children[key].algorithmId() for key in ("v1", "v2")] == [
+        "native:buffer", "native:extractbylocation",
+    ]  # fmt: skip
+    context = QgsProcessingContext()
+    found, done = model.create().run(
+        {**files, "v3:Result v3": "TEMPORARY_OUTPUT"}, context, QgsProcessingFeedback()
+    )
+    assert done, found
+    table = context.takeResultLayer(found["v3:Result v3"])
+    assert [one["value"] for one in table.getFeatures()] == [5]
+    assert found["CHILD_RESULTS"]["v3"]["value"] == 5
+
+
+def test_what_a_model_cannot_hold_is_listed() -> None:
+    graph = Graph(
+        "",
+        (
+            Vertex("ask", objective="How far?", kind=Kind.QUESTION, parameters={"default": "5"}),
+            Vertex("look", objective="Right?", kind=Kind.REVIEW, parameters={"layer": Layer("a")}),
+            Vertex("v1", "vector", "Do something with a"),
+            task("v2", "count", layer=Output("look")),
+        ),
+    )
+    model, lost = to_model(graph, is_offered)
+    assert [(one.vertex, one.text) for one in lost] == [
+        ("look", "The review stop look is not taken over."),
+        ("v1", "v1 (no tool yet) is no algorithm, so a model has none."),
+    ]
+    assert [one.name() for one in model.parameterDefinitions()][:2] == ["a", "ask"]
+    assert list(model.childAlgorithms()) == ["v2"]
+
+
+def test_a_cycle_is_refused() -> None:
+    ring = Graph("", (task("a", "count", "b"), task("b", "count", "a")))
+    with pytest.raises(TopologyError):
+        to_model(ring, is_offered)
+
+
+@pytest.mark.long
+def test_qgis_process_runs_the_exported_model(tmp_path: Path, files: dict[str, str]) -> None:
+    model, _ = to_model(NEAR, is_offered)
+    path = tmp_path / "near.model3"
+    assert model.toFile(str(path))
+    environ = {
+        **os.environ,
+        "QT_QPA_PLATFORM": "offscreen",
+        "QGIS_CUSTOM_CONFIG_PATH": os.environ["QGIS_PROFILES_PATH"],
+    }
+    table = tmp_path / "sum.csv"
+    inputs = {**files, "sum:Result sum": str(table)}
+    done = subprocess.run(
+        ["qgis_process", "run", str(path), "-"],
+        input=json.dumps({"inputs": inputs}),
+        capture_output=True,
+        text=True,
+        env=environ,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2000:] + done.stdout[-2000:]
+    assert table.read_text(encoding="utf-8").splitlines()[1].startswith("90,")

@@ -6,13 +6,18 @@ from __future__ import annotations
 from qgis.core import QgsProcessingProvider
 from qgis.PyQt.QtGui import QIcon
 
+from ..tools.catalog import build_registry
 from .ask import AskAlgorithm
 from .check import CheckModelAlgorithm
 from .evaluation.algorithm import EvaluateAlgorithm
+from .exchange.catalog import tool_algorithms
 from .find import FindAlgorithm
 from .place import RESOURCES
 from .plan_workflow import PlanWorkflowAlgorithm
+from .replay import agents
 from .run_workflow import RunWorkflowAlgorithm
+from .workflow import shape
+from .workplace import ToolPlace
 
 
 class GeoOlmProvider(QgsProcessingProvider):
@@ -38,3 +43,6 @@ class GeoOlmProvider(QgsProcessingProvider):
             RunWorkflowAlgorithm(),
         ):
             self.addAlgorithm(algorithm)
+        shapes = shape.load(RESOURCES / "workflows" / "shapes.json")
+        for one in tool_algorithms(build_registry(), agents(), shapes, ToolPlace()):
+            self.addAlgorithm(one)

@@ -203,7 +203,9 @@ class _Writer:
             return self._template(vertex, value)
         if isinstance(value, (Mapping, list, tuple)):
             try:
-                return Source.fromStaticValue(json.dumps(value, ensure_ascii=False))
+                text = json.dumps(value, ensure_ascii=False)
+                plain = vertex.tool == "run_algorithm"
+                return Source.fromStaticValue(json.loads(text) if plain else text)
             except TypeError:
                 self._lose(vertex.id, f"A parameter of {vertex.id} uses another step deep inside.")
                 return None

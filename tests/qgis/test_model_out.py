@@ -11,14 +11,32 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from qgis.core import QgsApplication, QgsProcessingContext, QgsProcessingFeedback
+from qgis.core import (
+    QgsApplication,
+    QgsProcessingContext,
+    QgsProcessingFeedback,
+    QgsProcessingModelAlgorithm,
+    QgsProcessingModelChildAlgorithm,
+    QgsProcessingModelChildParameterSource,
+)
 from test_flow_run import NEAR, files, task
 from toolbox_case import Bench
 
 from geo_olm.plugin.exchange.catalog import is_offered
+from geo_olm.plugin.exchange.model_in import ModelError, from_file, from_model
 from geo_olm.plugin.exchange.model_out import to_model
+from geo_olm.plugin.exchange.script import to_script
 from geo_olm.plugin.provider import GeoOlmProvider
-from geo_olm.plugin.workflow.graph import Graph, Kind, Type, Variable, Vertex
+from geo_olm.plugin.replay import agents
+from geo_olm.plugin.workflow.graph import (
+    Answer,
+    Graph,
+    Kind,
+    Source,
+    Type,
+    Variable,
+    Vertex,
+)
 from geo_olm.plugin.workflow.topology import TopologyError
 from geo_olm.plugin.workflow.value import Asked, Layer, Output
 
@@ -134,3 +152,80 @@ def test_qgis_process_runs_the_exported_model(tmp_path: Path, files: dict[str, s
     )
     assert done.returncode == 0, done.stderr[-2000:] + done.stdout[-2000:]
     assert table.read_text(encoding="utf-8").splitlines()[1].startswith("90,")
+
+
+def same(graph: Graph) -> Graph:
+    """Return a graph without what a model writes anew: titles and places."""
+    plain = tuple(
+        replace(one, title="", position=None, objective="", comment="") for one in graph.vertices
+    )
+    return replace(graph, vertices=plain, title="", question="", answer=Answer())
+
+
+def test_a_graph_comes_back_from_its_model(tmp_path: Path, files: dict[str, str]) -> None:
+    graph = Graph(
+        "",
+        (
+            task("v1", "buffer", layer=Layer("roads"), distance=Asked("far")),
+            task("v2", "run_algorithm", algorithm="native:extractbylocation",
+                 parameters={"INPUT": Layer("towns"), "PREDICATE": [6], "INTERSECT": Output("v1")}),
+            replace(task("v3", "count", "v1", layer=Output("v2"),
+                         conditions=[{"field": "people", "op": ">", "value": 3}]), agent="table"),
+            replace(task("v4", "statistics", layer=Output("v2"), field="people", statistic="sum"),
+                    agent="table", bypassed=True),
+        ),
+        (Variable("far", Type.NUMBER, "far", 50.0),),
+        sources=(Source("roads", "/r.gpkg"), Source("towns")),
+    )  # fmt: skip
+    model, lost = to_model(graph, is_offered)
+    path = tmp_path / "m.model3"
+    assert model.toFile(str(path))
+    read = from_file(path, agents())
+    assert read.lost == ()
+    for one, other in zip(same(read.graph).vertices, same(graph).vertices):
+        assert one == other
+    assert same(read.graph) == same(graph)
+    assert [one.text for one in lost] == ["v4 is off; a model does not hand its input on."]
+
+
+def test_what_a_graph_cannot_hold_of_a_model_is_listed(tmp_path: Path) -> None:
+    model = QgsProcessingModelAlgorithm("m", "g")
+    child = QgsProcessingModelChildAlgorithm("native:buffer")
+    child.setChildId("b")
+    source = QgsProcessingModelChildParameterSource
+    child.addParameterSources("DISTANCE", [source.fromExpression("1 + 1")])
+    model.addChildAlgorithm(child)
+    missing = QgsProcessingModelChildAlgorithm("none:such")
+    missing.setChildId("x")
+    model.addChildAlgorithm(missing)
+    read = from_model(model, agents())
+    assert sorted(one.text for one in read.lost) == [
+        "The expression 1 + 1 of b becomes a text.",
+        'This QGIS has no algorithm "none:such".',
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("a.model3", "<nothing", "no model"),
+        ("a.py", "x", "is a script"),
+        ("b.model3", None, "no file"),
+    ],
+)
+def test_a_file_that_is_no_model_is_refused(
+    tmp_path: Path, name: str, content: str | None, words: str
+) -> None:
+    path = tmp_path / name
+    if content is not None:
+        path.write_text(content, encoding="utf-8")
+    with pytest.raises(ModelError, match=words):
+        from_file(path, agents())
+
+
+def test_a_graph_becomes_a_script_that_says_its_steps() -> None:
+    script, lost = to_script(NEAR, is_offered)
+    assert lost == ()
+    compile(script, "near.py", "exec")
+    for one in ("geo_olm:tool_buffer", "geo_olm:tool_statistics", "processAlgorithm"):
+        assert one in script

@@ -41,9 +41,19 @@ else
     step metadata /usr/bin/python3 .ci/check_metadata.py
     step package "$venv/python" .ci/package.py --check
 fi
-for name in unit qgis ui; do
+# The unit tests need no QGIS and little memory: they run beside the others.
+said=$(mktemp)
+room unit >"$said" 2>&1 &
+beside=$!
+for name in qgis ui; do
     step "tests/$name" room "$name"
 done
+wait "$beside"
+passed=$?
+printf '== tests/unit\n'
+cat "$said"
+rm -f "$said"
+((passed == 0)) || failed+=(tests/unit)
 if ((${#failed[@]})); then
     printf 'failed: %s\n' "${failed[*]}"
     exit 1

@@ -18,7 +18,7 @@ from geo_olm.plugin.place import RESOURCES
 from geo_olm.plugin.replay import agents
 from geo_olm.plugin.workflow import shape
 from geo_olm.plugin.workflow.change import applied
-from geo_olm.plugin.workflow.check import check
+from geo_olm.plugin.workflow.check import Surroundings, check
 from geo_olm.plugin.workflow.finding import Finding, Severity
 from geo_olm.plugin.workflow.graph import Answer, Graph, Variable, Vertex
 from geo_olm.plugin.workflow.graph import Type as VariableType
@@ -39,10 +39,14 @@ def stage(tmp_path: Path) -> Bench:
 Check = Callable[..., tuple[Finding, ...]]
 
 
-@pytest.fixture
-def found(stage: Bench, tmp_path: Path) -> Check:
-    around = surroundings(stage.toolbox, build_registry(), agents(), tmp_path / "out")
+@pytest.fixture(scope="module")
+def around(tmp_path_factory: pytest.TempPathFactory, qgis_app: Any) -> Surroundings:
+    folder = tmp_path_factory.mktemp("project")
+    return surroundings(bench(folder).toolbox, build_registry(), agents(), folder / "out")
 
+
+@pytest.fixture
+def found(around: Surroundings) -> Check:
     def checked(*vertices: Vertex, **more: Any) -> tuple[Finding, ...]:
         return check(Graph("", vertices, **more), around)
 
@@ -235,8 +239,7 @@ def test_a_reprojection_is_put_before_an_algorithm_whose_inputs_differ(found: Ch
     assert graph.vertex("v1").parameters["parameters"]["OVERLAY"] == Output("v2")
 
 
-def test_two_hundred_steps_are_checked_while_editing(stage: Bench, tmp_path: Path) -> None:
-    around = surroundings(stage.toolbox, build_registry(), agents(), tmp_path)
+def test_two_hundred_steps_are_checked_while_editing(around: Surroundings) -> None:
     steps = [step("v0", "filter", layer=Layer("points"), where='"n" > 0')]
     steps += [step(f"v{n}", "filter", layer=Output(f"v{n - 1}"), where='"n" > 0')
               for n in range(1, 200)]  # fmt: skip

@@ -13,6 +13,7 @@ from .agent import example, prompt, state
 from .agent.example import NOTHING, Example, ExampleBank
 from .llm.base import Cancelled
 from .place import RESOURCES
+from .workflow import phrase
 from .workflow.briefing import Chosen, Understood
 from .workflow.plan_example import Call, Worked, form_of
 from .workflow.plan_form import ANSWER, REJECT
@@ -42,6 +43,7 @@ class ProjectBriefing:
         own = json.loads((_FOLDER / "graph_examples.json").read_text(encoding="utf-8"))
         self._changes: list[dict[str, Any]] = own["changes"]
         self._workflow = state.load(_FOLDER / "analysis.json")
+        self._phrases = phrase.load(_FOLDER / "operations.json")
         self.bank = bank(self._prompts.ignored)
         self._doable = {stem for one in toolbox.definitions() for stem in _stems(one.description)}
         self.intents = tuple(one.name for one in self._workflow.intents)
@@ -95,6 +97,13 @@ class ProjectBriefing:
             frozenset({*tools, REJECT} - {ANSWER}),
         )
 
+    def in_metres(self, text: str) -> str:
+        """Return a text with its distances in metres too, where it has them in another unit."""
+        for one in self._phrases.distances(text):
+            if one.metres != one.number and text.count(one.text) == 1:
+                text = text.replace(one.text, f"{one.text} ({one.metres:.10g} m)")
+        return text
+
     def revision_system(self) -> str:
         """Return the first message of a change, the same for every change."""
         return self._change
@@ -122,6 +131,7 @@ class ProjectBriefing:
         """Return the layers in detail and the question, in English too."""
         details = [self._detail(name) for name in understood.layers]
         asked = f"{question} ({understood.english})" if understood.english else question
+        asked = self.in_metres(asked)
         return "\n".join(["Layers:", *details, f"Question: {asked}"])
 
     def _detail(self, name: str) -> str:

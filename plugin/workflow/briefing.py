@@ -56,6 +56,9 @@ class Briefing(Protocol):
     def tools(self, names: Sequence[str]) -> str:
         """Describe agents and their tools of these names."""
 
+    def in_metres(self, text: str) -> str:
+        """Return a text with its distances in metres too, where it has them in another unit."""
+
     def revision_system(self) -> str:
         """Return the first message of a change, the same for every change."""
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from .graph import Graph, Kind
-from .plan_change import OPERATIONS
+from .plan_change import CONDITIONS, OPERATIONS
 from .plan_schema import Ground, Offer, Schema, calls, enumeration, record, references
 
 MOST = 4
@@ -29,9 +29,10 @@ def said(
     """
     steps = tuple(only) or graph.ids()
     branches: list[Schema] = []
-    if "edit" in kinds:
-        for key in steps:
-            branches += _edits(graph, key, offer, ground)
+    for key in steps:
+        edits = _edits(graph, key, offer, ground)
+        branches += edits if "edit" in kinds else []
+        branches += _narrowings(key, edits) if "narrow" in kinds else []
     named = [kind for kind in ("replace", "insert", "add") if kind in kinds]
     if named:
         before = {"change": enumeration(named), "step": enumeration(graph.ids())}
@@ -61,6 +62,20 @@ def _edits(graph: Graph, key: str, offer: Offer, ground: Ground) -> list[Schema]
     own = replace(offer, tools=(loose,))
     before = {"change": _one("edit"), "step": enumeration([key])}
     return [_without(one, "tool") for one in _tools(own, ground, before)]
+
+
+def _narrowings(key: str, edits: Iterable[Schema]) -> list[Schema]:
+    """Return the forms of conditions that are added to a step, from those of its edits."""
+    found: list[Schema] = []
+    before = {"change": _one("narrow"), "step": enumeration([key])}
+    for one in edits:
+        arguments = one["properties"]["arguments"]
+        for option in arguments.get("anyOf", [arguments]):
+            conditions = option.get("properties", {}).get(CONDITIONS)
+            form = record({**before, CONDITIONS: conditions})
+            if conditions is not None and form not in found:
+                found.append(form)
+    return found
 
 
 def _tools(offer: Offer, ground: Ground, before: dict[str, Schema]) -> list[Schema]:

@@ -46,7 +46,9 @@ class Dialogue:
         )
         tools = tuple(one for one in means.definitions if one.name in names)
         told = [f"The user changed: {one}" for one in edits]
-        return Wanted("\n".join([*told, f"Request: {request.strip()}"]), tools)
+        asked = f"Request: {means.briefing.in_metres(request.strip())}"
+        text = "\n".join([*told, asked])
+        return Wanted(text, tools, request=request)
 
 
 def named(request: str, definitions: Sequence[ToolDefinition]) -> tuple[ToolDefinition, ...]:

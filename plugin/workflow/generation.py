@@ -21,6 +21,7 @@ from .briefing import Briefing, Chosen, Understood
 from .candidate import Candidate, Check, best_of, mended
 from .finding import Finding
 from .graph import Graph, Vertex
+from .leftover import linked
 from .plan_form import Draft, Known, PlanError, read
 from .plan_schema import Ground, Offer, said
 from .role import Roles
@@ -248,9 +249,18 @@ class MetaAgent:
             return candidate
         return replace(candidate, graph=with_objectives(candidate.graph, self._means.write))
 
+    def _linked(self, candidate: Candidate) -> Candidate:
+        """Return a graph whose leftovers are used by the step that must have meant them, if any."""
+        if candidate.rejected or not candidate.doubts:
+            return candidate
+        graph = linked(candidate.graph, [one.vertex for one in candidate.doubts if one.vertex])
+        found = self._checked(Draft(graph, remarks=candidate.remarks))
+        is_better = found.is_valid and len(found.doubts) < len(candidate.doubts)
+        return found if is_better else candidate
+
     def _ended(self, understood: Understood, drawn: _Drawn) -> Planned:
         return Planned(
-            best_of(drawn.candidates),
+            self._linked(best_of(drawn.candidates)),
             understood,
             len(drawn.candidates),
             drawn.was_valid,

@@ -2,9 +2,10 @@
 """The operations by which a model changes a graph, and the change that they mean.
 
 `{"changes": [{"change": "edit", "step": "v1", "arguments": {"distance": 2000}}, …]}`: edit merges
-arguments into a step, replace gives it another tool, insert puts a new step after one and before
-what used that one's layer, add a new one that leaves the others as they are, remove hands the
-step's first layer on, answer says another number. What no operation names stays as it is.
+arguments into a step, narrow adds conditions to it, replace gives it another tool, insert puts a
+new step after one and before what used that one's layer, add a new one that leaves the others as
+they are, remove hands the step's first layer on, answer says another number. What no operation
+names stays as it is.
 """
 
 from __future__ import annotations
@@ -16,9 +17,12 @@ from typing import Any
 from .change import Change, between
 from .graph import Graph, Vertex
 from .plan_form import Known, PlanError, Reader, task
+from .plan_value import told
 from .value import Layer, Output, Value, mapped
 
-OPERATIONS = ("edit", "replace", "insert", "add", "remove", "answer")
+OPERATIONS = ("edit", "narrow", "replace", "insert", "add", "remove", "answer")
+CONDITIONS = "conditions"
+"""The argument that narrows what a step works on."""
 _GIVES_NO_LAYER = ("table", "map")
 """Agents after whose steps nothing is put in between."""
 
@@ -45,6 +49,16 @@ class Editor:
         kept = {key: one for key, one in merged.items() if _arguments(form).get(key, 0) is not None}
         if kept != old.parameters:
             self._put(replace(old, parameters=kept, objective=str(form.get("objective", ""))))
+
+    def _narrow(self, form: Mapping[str, Any]) -> None:
+        old = self._step(form)
+        added = form.get(CONDITIONS)
+        before = (old.parameters or {}).get(CONDITIONS, [])
+        if not isinstance(added, list) or not isinstance(before, (list, tuple)):
+            raise PlanError(f"{old.id} takes its conditions as a list.")
+        kept = [one for one in before if not any(_excludes(other, one) for other in added)]
+        both = [*kept, *(one for one in added if one not in kept)]
+        self._edit({"step": old.id, "arguments": {CONDITIONS: told(both, self.graph.has)}})
 
     def _replace(self, form: Mapping[str, Any]) -> None:
         old = self._step(form)
@@ -141,6 +155,13 @@ def change_of(form: Any, graph: Graph, known: Known) -> Change:
 def _arguments(form: Mapping[str, Any]) -> Mapping[str, Any]:
     found = form.get("arguments")
     return found if isinstance(found, Mapping) else {}
+
+
+def _excludes(new: Any, old: Any) -> bool:
+    """Tell whether a condition says what a field equals otherwise than one before."""
+    if not isinstance(new, Mapping) or not isinstance(old, Mapping) or new == old:
+        return False
+    return all(one.get("op") == "=" for one in (new, old)) and new.get("field") == old.get("field")
 
 
 def _moved(vertex: Vertex, old: Output, new: Value) -> Vertex:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ...tools.base import ToolDefinition
 from ..agent.message import Message, Role
@@ -13,8 +13,9 @@ from . import change_schema
 from .asking import Conversation, ReplyError, replied, user
 from .candidate import mended
 from .change import Change, ChangeError, applied, between
-from .generation import Means, told, with_objectives
-from .graph import Graph
+from .finding import Finding
+from .generation import Means, told
+from .graph import Graph, Vertex
 from .plan_change import OPERATIONS, change_of
 from .plan_form import PlanError, compact
 from .plan_schema import Offer
@@ -28,12 +29,13 @@ _EDIT = "edit"
 class Wanted:
     """What is to be changed and why: `text` is told to the model, `tools` may be put into the
     graph; `only` are the steps that may be edited (all where none is named), `kinds` the
-    operations."""
+    operations. What `request` says should be found in the changed graph."""
 
     text: str
     tools: tuple[ToolDefinition, ...]
     only: tuple[str, ...] = ()
     kinds: frozenset[str] = frozenset(OPERATIONS)
+    request: str = ""
 
 
 class Reviser:
@@ -50,22 +52,48 @@ class Reviser:
         Raises PlanError where no reply can be used, ModelError and RunCancelled.
         """
         talk = self._begun(graph, wanted)
-        offer = self._offer(graph, wanted)
         before, kinds, wrong = len(mended(graph, self.means.check).errors), wanted.kinds, ""
+        found: list[tuple[int, Change]] = []
         for _ in range(self.means.asks + 1):
-            schemas = change_schema.said(graph, offer, self.means.ground, wanted.only, kinds)
             try:
-                reply = talk.ask(schemas)
-                talk.messages.append(replied(reply))
-                change = self._read(reply, graph, before)
+                change = self._asked(talk, graph, wanted, kinds, before)
             except (ReplyError, PlanError) as error:
                 wrong = str(error)
             else:
-                if not change.is_empty:
-                    return change
-                wrong, kinds = "That changes nothing.", kinds - {_EDIT} or kinds
+                doubts = self._doubts(graph, change, wanted)
+                if change.is_empty:
+                    wrong, kinds = "That changes nothing.", kinds - {_EDIT} or kinds
+                elif found or not doubts:
+                    found.append((len(doubts), change))
+                    break
+                else:
+                    found.append((len(doubts), change))
+                    wrong = told(doubts)
             talk.messages.append(user(f"{wrong} Write the changes again."))
-        raise PlanError(wrong)
+        if not found:
+            raise PlanError(wrong)
+        return min(found, key=lambda one: one[0])[1]
+
+    def _asked(
+        self,
+        talk: Conversation,
+        graph: Graph,
+        wanted: Wanted,
+        kinds: frozenset[str],
+        before: int,
+    ) -> Change:
+        offer = self._offer(graph, wanted)
+        ground = self.means.ground
+        reply = talk.ask(change_schema.said(graph, offer, ground, wanted.only, kinds))
+        talk.messages.append(replied(reply))
+        return self._read(reply, graph, before)
+
+    def _doubts(self, graph: Graph, change: Change, wanted: Wanted) -> list[Finding]:
+        """Return what a request says and the changed graph does not hold."""
+        if not wanted.request:
+            return []
+        changed = replace(applied(graph, change), question=wanted.request)
+        return [one for one in self.means.doubt(changed) if not one.vertex]
 
     def _begun(self, graph: Graph, wanted: Wanted) -> Conversation:
         briefing, talk = self.means.briefing, self._talk()
@@ -101,10 +129,20 @@ class Reviser:
         candidate = mended(changed, self.means.check)
         if len(candidate.errors) > before:
             raise PlanError(f"The changed workflow cannot run: {told(candidate.errors)}")
-        found = candidate.graph
-        if self.means.write is not None:
-            found = with_objectives(found, self.means.write)
-        return between(graph, found)
+        return self._worded(between(graph, candidate.graph), candidate.graph)
+
+    def _worded(self, change: Change, graph: Graph) -> Change:
+        """Return a change whose steps all have an objective."""
+        write = self.means.write
+
+        def worded(steps: Iterable[Vertex]) -> tuple[Vertex, ...]:
+            if write is None:
+                return tuple(steps)
+            return tuple(
+                one if one.objective else replace(one, objective=write(one, graph)) for one in steps
+            )
+
+        return replace(change, edited=worded(change.edited), inserted=worded(change.inserted))
 
 
 def tools_of(graph: Graph, definitions: Iterable[ToolDefinition]) -> frozenset[str]:

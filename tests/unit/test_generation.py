@@ -18,6 +18,7 @@ from plan_case import (
     TOOLS,
     Case,
     PlainBriefing,
+    graph,
     grounded,
     plan,
     refuses,
@@ -29,10 +30,14 @@ from geo_olm.plugin.agent.message import Role
 from geo_olm.plugin.llm.base import ModelError
 from geo_olm.plugin.llm.speaker import reply_schema
 from geo_olm.plugin.workflow.asking import Conversation, TokensSpent, first_object
+from geo_olm.plugin.workflow.finding import Finding, Severity
 from geo_olm.plugin.workflow.generation import Planning, with_objectives
+from geo_olm.plugin.workflow.graph import Graph
+from geo_olm.plugin.workflow.leftover import linked
 from geo_olm.plugin.workflow.plan_example import Call, form_of
 from geo_olm.plugin.workflow.plan_form import PlanError
 from geo_olm.plugin.workflow.plan_schema import Offer, said
+from geo_olm.plugin.workflow.value import Layer, Output
 
 UNDERSTOOD = Says({"NEEDS": "rivers = rivers", "USER_INTENT": "Count", "layers": ["rivers"]})
 COUNT = Says(plan(task("v1", "count", "table", layer="rivers"), answer="v1.count"))
@@ -250,3 +255,43 @@ def test_forms_beside_calls_come_from_examples_too() -> None:
     shown = replace(SHOWN, form=form)
     assert (shown.tools, shown.forms) == ({"buffer"}, {"ask", "review"})
     assert PlainBriefing().examples("", None).shown == (SHOWN,)  # type: ignore[arg-type]
+
+
+# -- leftovers
+
+INDEX = task("v1", "buffer", layer="rivers", distance=9)
+
+
+def test_a_leftover_takes_the_place_of_the_layer_that_it_was_made_from() -> None:
+    found = linked(graph(INDEX, task("v2", "count", "table", layer="rivers")), ["v1"])
+    assert found.vertex("v2").parameters == {"layer": Output("v1")}
+    assert found.vertex("v1").parameters == {"layer": Layer("rivers"), "distance": 9}
+
+
+def test_a_leftover_stays_where_none_or_several_steps_may_have_meant_it() -> None:
+    none = graph(INDEX, task("v2", "count", "table", layer="countries"))
+    several = graph(
+        INDEX,
+        task("v2", "count", "table", layer="rivers"),
+        task("v3", "overlay", layer="countries", other="rivers"),
+    )
+    two = graph(
+        task("v1", "overlay", layer="rivers", other="countries"),
+        task("v2", "count", "table", layer="rivers"),
+    )
+    used = graph(INDEX, task("v2", "overlay", layer="rivers", other="v1"))
+    for one in (none, several, two):
+        assert linked(one, ["v1"]) == one
+    assert linked(used, ["v1"]) == used
+
+
+def test_a_plan_keeps_a_link_that_ends_its_doubt() -> None:
+    def leftover(graph: Graph) -> list[Finding]:
+        unused = [one for one in graph.vertices[:-1] if not graph.children(one.id)]
+        return [Finding("unused", Severity.NOTE, "Not used.", one.id) for one in unused]
+
+    case = Case(replace(MEANS, doubt=leftover))
+    alone = Says(plan(INDEX, task("v2", "count", "table", layer="rivers"), answer="v2.count"))
+    found = case.plan("How many rivers?", UNDERSTOOD, alone, alone)
+    assert found.graph.vertex("v2").parameters == {"layer": Output("v1")}
+    assert found.candidate.doubts == ()

@@ -300,3 +300,46 @@ def test_a_request_that_no_reply_fits_is_told_with_what_was_wrong() -> None:
         dialogue = Dialogue(Case().reviser(speaker), CLIPPED)
         with pytest.raises(PlanError, match="one JSON object"):
             dialogue.changed(CLIPPED, "make it nicer")
+
+
+def test_a_request_is_held_against_what_the_change_says_and_asked_about_once() -> None:
+    def doubt(graph: Graph) -> list[Finding]:
+        found = [(one.parameters or {}).get("distance") for one in graph.vertices]
+        text = "The request says half a kilometre, and no step uses that distance."
+        return [] if 500 in found else [Finding("x", Severity.WARNING, text)]
+
+    near, right = Says({"changes": [edit("v1", distance=50)]}), edit("v1", distance=500)
+    start = changed(edit("v1", distance=100))
+    with ScriptedSpeaker([near, Says({"changes": [right]})]) as speaker:
+        reviser = Case(replace(MEANS, doubt=doubt)).reviser(speaker)
+        change = Dialogue(reviser, start).changed(start, "make it half a kilometre")
+        assert speaker.asked[1].messages[-1].content.startswith("The request says half a kilo")
+    assert [one.parameters["distance"] for one in change.edited] == [500]
+    with ScriptedSpeaker([near, Mumbles("no"), Mumbles("no")]) as speaker:
+        reviser = Case(replace(MEANS, doubt=doubt)).reviser(speaker)
+        kept = Dialogue(reviser, start).changed(start, "make it half a kilometre")
+    assert [one.parameters["distance"] for one in kept.edited] == [50]
+
+
+def test_only_what_a_change_touches_gets_an_objective() -> None:
+    means = replace(MEANS, write=lambda vertex, graph: f"Do {vertex.tool}.")
+    with ScriptedSpeaker([Says({"changes": [edit("v1", distance=50)]})]) as speaker:
+        change = Dialogue(Case(means).reviser(speaker), CLIPPED).changed(CLIPPED, "50 m")
+    assert [(one.id, one.objective) for one in change.edited] == [("v1", "Do buffer.")]
+
+
+def test_narrowing_adds_conditions_to_those_that_a_step_has() -> None:
+    empty, asia = {"field": "POP", "op": "is empty"}, {"field": "NAME", "op": "=", "value": "Asia"}
+    first = graph(task("v1", "count", "table", layer="countries", conditions=[empty]))
+    more = {"change": "narrow", "step": "v1", "conditions": [asia, empty]}
+    assert changed(more, old=first).vertex("v1").parameters["conditions"] == [empty, asia]
+    none = graph(task("v1", "count", "table", layer="countries"))
+    assert changed(more, old=none).vertex("v1").parameters["conditions"] == [asia, empty]
+    assert fits({"change": "narrow", "step": "v3", "conditions": [{**asia, "field": "x"}]})
+    assert not fits({"change": "narrow", "step": "v1", "conditions": [asia]})
+    world = graph(task("v1", "count", "table", layer="countries", conditions=[empty, asia]))
+    africa = {**asia, "value": "Africa"}
+    other = changed({"change": "narrow", "step": "v1", "conditions": [africa]}, old=world)
+    assert other.vertex("v1").parameters["conditions"] == [empty, africa]
+    with pytest.raises(PlanError, match="as a list"):
+        changed({"change": "narrow", "step": "v1", "conditions": "Asia"}, old=first)

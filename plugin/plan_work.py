@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from qgis.core import QgsProject
@@ -18,7 +18,7 @@ from .disclosure import Disclosure
 from .flow_runner import GraphRun
 from .graph_check import checker, surroundings
 from .link import process_link
-from .llm.base import ModelError, Remark, Reply, RunCancelled, Usage, Waiting
+from .llm.base import ModelError, Remark, Reply, RunCancelled, Waiting
 from .llm.speaker import ModelSpeaker
 from .number import in_locale
 from .place import RESOURCES
@@ -29,52 +29,16 @@ from .session import make_toolbox, output_of
 from .settings import Settings
 from .sub_agent import StepAgent
 from .workflow.cache import Cache
-from .workflow.candidate import Candidate
 from .workflow.finding import Finding
-from .workflow.generation import Planned, Planning
 from .workflow.graph import Graph, Source
 from .workflow.objective import Project, check_question
 from .workflow.phrase import load
-from .workflow.plan_form import PlanError, compact
+from .workflow.plan_event import Planned, Planning, made
+from .workflow.plan_form import PlanError
 
 _UNUSED = "unused"
 Emit = Callable[[Any], None]
 Cancelled = Callable[[], bool]
-
-
-@dataclass(frozen=True)
-class PlanMade:
-    """A plan is there: its graph in the compact form, how it came to be, what was found in it."""
-
-    form: dict[str, Any]
-    was_valid: bool
-    is_valid: bool
-    asked_again: int
-    candidates: int
-    mended: tuple[str, ...]
-    remarks: tuple[str, ...]
-    findings: tuple[str, ...]
-    rejected: str
-    usage: Usage
-    seconds: float
-
-
-def plan_made(planned: Planned) -> PlanMade:
-    """Return the event of a plan."""
-    chosen: Candidate = planned.candidate
-    return PlanMade(
-        compact(chosen.graph),
-        planned.was_valid,
-        chosen.is_valid,
-        planned.asked_again,
-        planned.candidates,
-        chosen.mended,
-        chosen.remarks,
-        tuple(f"{one.severity.value}: {one.vertex}: {one.message}" for one in chosen.findings),
-        chosen.rejected,
-        planned.usage,
-        planned.seconds,
-    )
 
 
 class Telling:
@@ -127,14 +91,14 @@ def plan_question(
     """
     toolbox = make_toolbox(project, settings, MainThread())
     disclosure = Disclosure(toolbox.layers)
-    made: list[Planned] = []
+    found: list[Planned] = []
 
     def work(tell: Emit, stopped: Cancelled) -> None:
         if not toolbox.layers():
             raise PlanError("There are no layers. Name some, or open a project.")
         speaker = process_link().connect(settings, tell, stopped, disclosure.known)
         planned = make_planner(toolbox, speaker, settings, tell, stopped).plan(question)
-        made.append(with_sources(planned, toolbox.layers()))
+        found.append(with_sources(planned, toolbox.layers()))
 
     try:
         if on_main_thread():
@@ -145,9 +109,9 @@ def plan_question(
             work(emit, cancelled)
     finally:
         toolbox.close()
-    if not made:
+    if not found:
         raise RunCancelled
-    return made[0]
+    return found[0]
 
 
 def with_sources(planned: Planned, layers: Iterable[LayerProfile]) -> Planned:
@@ -186,7 +150,7 @@ def plan_and_run(
     planner = make_planner(toolbox, speaker, settings, emit, cancelled)
     try:
         planned = planner.plan(question)
-        emit(plan_made(planned))
+        emit(made(planned))
         agent = StepAgent(toolbox, speaker, settings)
         end = _run(planned, planner, toolbox, agent, emit, cancelled)
     except (RunCancelled, ToolCancelled):

@@ -24,8 +24,8 @@ from .question_algorithm import LayersAlgorithm
 from .settings import SettingsStore
 from .workflow.file import SUFFIX, dumps
 from .workflow.finding import Severity
-from .workflow.generation import Planned, Planning
 from .workflow.graph import Graph
+from .workflow.plan_event import Planned, Planning
 from .workflow.plan_form import PlanError
 
 

@@ -16,9 +16,10 @@ from .settings import Settings
 from .workflow.asking import Conversation, Tell
 from .workflow.briefing import Understood
 from .workflow.candidate import Check
-from .workflow.generation import Means, MetaAgent, Planned
+from .workflow.generation import Means, MetaAgent
 from .workflow.graph import Graph, Vertex
 from .workflow.objective import written
+from .workflow.plan_event import Planned
 from .workflow.refinement import Refinement
 from .workflow.revision import Reviser
 

@@ -10,18 +10,19 @@ scored as the Flow paper does, and voted among.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ...tools.base import LayerProfile, ToolDefinition
 from ..agent.message import Message, Role
-from ..llm.base import Speaker, Usage
+from ..llm.base import Speaker
 from .asking import Conversation, ReplyError, replied, user
 from .briefing import Briefing, Chosen, Understood
 from .candidate import Candidate, Check, best_of, mended
 from .finding import Finding
 from .graph import Graph, Vertex
 from .leftover import linked
+from .plan_event import Planned, Planning
 from .plan_form import Draft, Known, PlanError, read
 from .plan_schema import Ground, Offer, said
 from .role import Roles
@@ -32,14 +33,6 @@ _MISSING = "There is no layer, field or value for {}. The nearest layers are {}.
 _AGAIN = "That plan is not right: {} Write the whole plan again."
 _TOLD = 3
 """Findings that are told when a plan is asked for again."""
-
-
-@dataclass(frozen=True)
-class Planning:
-    """A stage of planning, for whoever watches: understanding, planning, mending, choosing."""
-
-    stage: str
-    text: str = ""
 
 
 def no_doubt(graph: Graph) -> Sequence[Finding]:
@@ -82,28 +75,6 @@ class Means:
         """Return the names of the numbers that some tools give, each once."""
         found = (key for one in tools for key in self.numbers.get(one.name, ()))
         return tuple(dict.fromkeys(found))
-
-
-@dataclass(frozen=True)
-class Planned:
-    """A graph for a question, or why there is none.
-
-    `candidate` is the one chosen of `candidates`; `was_valid` tells that the first reply could
-    have run as it was, `asked_again` how often one was asked for again.
-    """
-
-    candidate: Candidate
-    understood: Understood
-    candidates: int = 1
-    was_valid: bool = False
-    asked_again: int = 0
-    usage: Usage = field(default_factory=Usage)
-    seconds: float = 0.0
-
-    @property
-    def graph(self) -> Graph:
-        """The graph."""
-        return self.candidate.graph
 
 
 class MetaAgent:

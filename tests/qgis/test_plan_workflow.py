@@ -18,7 +18,7 @@ from geo_olm.plugin.agent.event import RunFinished, Status
 from geo_olm.plugin.link import process_link
 from geo_olm.plugin.place import RESOURCES
 from geo_olm.plugin.plan_briefing import bank, known_numbers
-from geo_olm.plugin.plan_work import PlanMade, plan_and_run, plan_question
+from geo_olm.plugin.plan_work import plan_and_run, plan_question
 from geo_olm.plugin.plan_workflow import PlanWorkflowAlgorithm
 from geo_olm.plugin.replay import agents, replay
 from geo_olm.plugin.runner import MainThread, RunTask, start
@@ -28,6 +28,7 @@ from geo_olm.plugin.workflow.change import applied
 from geo_olm.plugin.workflow.event import GraphChanged
 from geo_olm.plugin.workflow.file import loads
 from geo_olm.plugin.workflow.plan_change import change_of
+from geo_olm.plugin.workflow.plan_event import PlanMade
 from geo_olm.plugin.workflow.plan_example import FORMS, Call, form_of
 from geo_olm.plugin.workflow.plan_form import Known, PlanError, compact, read
 from geo_olm.plugin.workflow.topology import order

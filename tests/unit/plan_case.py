@@ -14,8 +14,9 @@ from geo_olm.plugin.llm.grounding import ground
 from geo_olm.plugin.workflow.asking import Conversation
 from geo_olm.plugin.workflow.briefing import Chosen, Understood
 from geo_olm.plugin.workflow.finding import Finding, Severity
-from geo_olm.plugin.workflow.generation import Means, MetaAgent, Planned
+from geo_olm.plugin.workflow.generation import Means, MetaAgent
 from geo_olm.plugin.workflow.graph import Graph
+from geo_olm.plugin.workflow.plan_event import Planned
 from geo_olm.plugin.workflow.plan_example import Worked
 from geo_olm.plugin.workflow.plan_form import Known, read
 from geo_olm.plugin.workflow.revision import Reviser

@@ -31,9 +31,10 @@ from geo_olm.plugin.llm.base import ModelError
 from geo_olm.plugin.llm.speaker import reply_schema
 from geo_olm.plugin.workflow.asking import Conversation, TokensSpent, first_object
 from geo_olm.plugin.workflow.finding import Finding, Severity
-from geo_olm.plugin.workflow.generation import Planning, with_objectives
+from geo_olm.plugin.workflow.generation import with_objectives
 from geo_olm.plugin.workflow.graph import Graph
 from geo_olm.plugin.workflow.leftover import linked
+from geo_olm.plugin.workflow.plan_event import Planning
 from geo_olm.plugin.workflow.plan_example import Call, form_of
 from geo_olm.plugin.workflow.plan_form import PlanError
 from geo_olm.plugin.workflow.plan_schema import Offer, said

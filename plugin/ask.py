@@ -5,12 +5,10 @@ from __future__ import annotations
 
 import json
 import logging
-from dataclasses import replace
 from typing import Any
 
 from qgis.core import (
     QgsProcessingContext,
-    QgsProcessingException,
     QgsProcessingFeedback,
     QgsProcessingOutputNumber,
     QgsProcessingOutputString,
@@ -22,7 +20,6 @@ from qgis.PyQt.QtCore import QCoreApplication
 
 from .agent.event import CallFinished, CallStarted, Event, Notice, StageChanged
 from .question_algorithm import LayersAlgorithm, keep_record
-from .settings import Settings, SettingsStore
 
 _LOG = logging.getLogger(__name__)
 
@@ -30,24 +27,6 @@ _LOG = logging.getLogger(__name__)
 def tr(text: str) -> str:
     """Translate a text of this algorithm."""
     return QCoreApplication.translate("AskAlgorithm", text)
-
-
-def chosen_settings(
-    stored: Settings, server: str, address: str, model: str, seed: int | None, steps: int | None
-) -> Settings:
-    """Return the stored settings with what a caller named instead."""
-    changes: dict[str, Any] = {}
-    if server and server != "auto":
-        changes["server"] = server
-    if address:
-        changes["address"] = address
-    if model:
-        changes["model"] = model
-    if seed is not None:
-        changes["seed"] = seed
-    if steps is not None:
-        changes["max_steps"] = steps
-    return replace(stored, **changes)
 
 
 class AskAlgorithm(LayersAlgorithm):
@@ -99,15 +78,10 @@ class AskAlgorithm(LayersAlgorithm):
         """Answer the question; a failure of the model is a status, not an exception."""
         from .session import answer_question
 
-        question = self.parameterAsString(parameters, "QUESTION", context).strip()
-        if not question:
-            raise QgsProcessingException(tr("The question is empty. Type one."))
-        server = self.parameterAsString(parameters, "SERVER", context)
-        settings = chosen_settings(
-            SettingsStore().load(),
-            server,
-            self.parameterAsString(parameters, "BASE_URL", context),
-            self.parameterAsString(parameters, "MODEL", context),
+        question = self.question(parameters, context)
+        settings = self.model_settings(
+            parameters,
+            context,
             self._whole(parameters, "SEED", context),
             self._whole(parameters, "MAX_STEPS", context),
         )

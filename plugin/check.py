@@ -14,7 +14,6 @@ from qgis.core import (
 )
 from qgis.PyQt.QtCore import QCoreApplication
 
-from .ask import chosen_settings
 from .link import process_link
 from .llm.base import ModelError
 from .llm.doctor_note import note_of
@@ -23,7 +22,7 @@ from .model_note import NoteStore
 from .place import RESOURCES
 from .question_algorithm import QuestionAlgorithm, write_json
 from .runner import RunTask, on_main_thread, wait
-from .settings import Settings, SettingsStore
+from .settings import Settings
 
 DEFAULT_CONTEXT = 8192
 """Tokens that the plugin uses where neither a setting nor the server says another number."""
@@ -94,14 +93,7 @@ class CheckModelAlgorithm(QuestionAlgorithm):
         feedback: QgsProcessingFeedback,
     ) -> dict[str, Any]:
         """Examine the model. Raises QgsProcessingException when there is none to examine."""
-        settings = chosen_settings(
-            SettingsStore().load(),
-            self.parameterAsString(parameters, "SERVER", context),
-            self.parameterAsString(parameters, "BASE_URL", context),
-            self.parameterAsString(parameters, "MODEL", context),
-            None,
-            None,
-        )
+        settings = self.model_settings(parameters, context)
         try:
             report = checked(settings, lambda step: show(step, feedback), feedback.isCanceled)
         except ModelError as error:

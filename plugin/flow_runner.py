@@ -8,7 +8,8 @@ from collections.abc import Callable, Collection
 from dataclasses import replace
 
 from .agent.event import RunFinished, RunStarted, Status
-from .flow_work import Cancelled, Emit, Means, Nobody, Outcome, Tools, User, Ways, Work, named
+from .flow_means import Cancelled, Emit, Means, Nobody, Outcome, Tools, User, Ways
+from .flow_work import Work, named
 from .workflow.answering import Said, Write, answered
 from .workflow.assignment import Refiner, SubAgent
 from .workflow.bypass import BypassError, contracted

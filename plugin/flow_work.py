@@ -4,26 +4,24 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from queue import Empty, SimpleQueue
-from typing import Any, Protocol
+from typing import Any
 
 from ..tools.base import (
     LastingError,
     MendableError,
-    Progress,
     ToolCancelled,
-    ToolDefinition,
     ToolError,
     ToolResult,
     UnanswerableError,
 )
 from .agent.event import CallFinished, CallProgress, CallStarted
+from .flow_means import Cancelled, Emit, Means, Outcome
 from .runner import Lane
 from .workflow import graph as model
-from .workflow.assignment import Assignment, Done, Refiner, SubAgent
-from .workflow.cache import Cache
+from .workflow.assignment import Assignment, Done
 from .workflow.change import Change, ChangeError, applied
 from .workflow.event import (
     GraphChanged,
@@ -34,98 +32,14 @@ from .workflow.event import (
     StepLog,
     StepProgress,
 )
-from .workflow.graph import Graph, Kind, Vertex
+from .workflow.graph import Kind, Vertex
 from .workflow.resolving import ResolvingError, resolved
-from .workflow.role import Roles
 from .workflow.schedule import Schedule
 from .workflow.topology import TopologyError
 from .workflow.tracing import Tracer
 from .workflow.value import Output
 
 _LOOK_S = 0.1
-Emit = Callable[[Any], None]
-Cancelled = Callable[[], bool]
-
-
-class Tools(Protocol):
-    """What a run needs of a toolbox; calls may come from several threads at the same time."""
-
-    def definitions(self) -> tuple[ToolDefinition, ...]:
-        """Return all tools."""
-
-    def run(
-        self, name: str, arguments: dict[str, Any], progress: Progress, cancelled: Cancelled
-    ) -> ToolResult:
-        """Run one call."""
-
-
-class User(Protocol):
-    """Whoever answers questions, looks at review stops and accepts changes; any thread."""
-
-    def answer(self, question: QuestionAsked, cancelled: Cancelled) -> str:
-        """Return the answer; waits for it. Raises LastingError where nobody can answer."""
-
-    def goes_on(self, stop: ReviewReached, cancelled: Cancelled) -> bool:
-        """Tell whether the run goes on after a review stop; waits for the user."""
-
-    def accepts(self, change: GraphChanged, cancelled: Cancelled) -> bool:
-        """Tell whether a proposed change is made."""
-
-
-class Nobody:
-    """No user: questions take their default, review stops are passed, changes are made."""
-
-    def answer(self, question: QuestionAsked, cancelled: Cancelled) -> str:
-        """Return the default. Raises LastingError where there is none."""
-        if question.default:
-            return question.default
-        raise LastingError(
-            f'"{question.text}" needs an answer: give one as the variable {question.step}.'
-        )
-
-    def goes_on(self, stop: ReviewReached, cancelled: Cancelled) -> bool:
-        """Go on."""
-        return True
-
-    def accepts(self, change: GraphChanged, cancelled: Cancelled) -> bool:
-        """Accept."""
-        return True
-
-
-@dataclass(frozen=True)
-class Ways:
-    """How a run goes: lanes for steps at the same time, tries of a step that failed for a reason
-    outside the graph, and how often the graph may be mended."""
-
-    lanes: int = 2
-    tries: int = 1
-    mends: int = 2
-
-
-@dataclass
-class Outcome:
-    """A run's graph with its statuses, its results by step, and the same graph with the abstract
-    steps that were carried out made concrete."""
-
-    graph: Graph
-    results: dict[str, ToolResult] = field(default_factory=dict)
-    concrete: Graph = field(default_factory=Graph)
-
-
-@dataclass(frozen=True)
-class Means:
-    """What a run works with. `layers` gives the keys of the project's own layers, for abstract
-    steps that are made concrete."""
-
-    tools: Tools
-    cache: Cache
-    roles: Roles
-    user: User
-    sub_agent: SubAgent | None
-    refiner: Refiner | None
-    ways: Ways
-    layers: Callable[[], Collection[str]]
-    definitions: Mapping[str, ToolDefinition]
 
 
 class Work:

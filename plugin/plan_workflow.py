@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +17,10 @@ from qgis.core import (
 from qgis.PyQt.QtCore import QCoreApplication
 
 from .agent.event import Notice
-from .ask import chosen_settings
+from .library import KeepError, save
 from .llm.base import ModelError, RunCancelled
-from .question_algorithm import LayersAlgorithm
-from .settings import SettingsStore
-from .workflow.file import SUFFIX, dumps
+from .question_algorithm import WorkflowAlgorithm
 from .workflow.finding import Severity
-from .workflow.graph import Graph
 from .workflow.plan_event import Planned, Planning
 from .workflow.plan_form import PlanError
 
@@ -34,7 +30,7 @@ def tr(text: str) -> str:
     return QCoreApplication.translate("PlanWorkflowAlgorithm", text)
 
 
-class PlanWorkflowAlgorithm(LayersAlgorithm):
+class PlanWorkflowAlgorithm(WorkflowAlgorithm):
     """Plans a question over layers and writes the workflow; nothing of it is run."""
 
     def name(self) -> str:  # noqa: D102
@@ -42,12 +38,6 @@ class PlanWorkflowAlgorithm(LayersAlgorithm):
 
     def displayName(self) -> str:  # noqa: D102
         return tr("Plan a workflow")
-
-    def group(self) -> str:  # noqa: D102
-        return tr("Workflows")
-
-    def groupId(self) -> str:  # noqa: D102
-        return "workflows"
 
     def shortHelpString(self) -> str:  # noqa: D102
         return tr(
@@ -81,18 +71,9 @@ class PlanWorkflowAlgorithm(LayersAlgorithm):
         """Plan and write; raises QgsProcessingException with a sentence where there is no plan."""
         from .plan_work import plan_question
 
-        question = self.parameterAsString(parameters, "QUESTION", context).strip()
-        if not question:
-            raise QgsProcessingException(tr("The question is empty. Type one."))
+        question = self.question(parameters, context)
         path = Path(self.parameterAsFileOutput(parameters, "OUTPUT", context))
-        settings = chosen_settings(
-            SettingsStore().load(),
-            self.parameterAsString(parameters, "SERVER", context),
-            self.parameterAsString(parameters, "BASE_URL", context),
-            self.parameterAsString(parameters, "MODEL", context),
-            None,
-            None,
-        )
+        settings = self.model_settings(parameters, context)
         try:
             planned = plan_question(
                 question,
@@ -110,7 +91,10 @@ class PlanWorkflowAlgorithm(LayersAlgorithm):
         if planned.candidate.rejected:
             raise QgsProcessingException(planned.candidate.rejected)
         tell(planned, feedback)
-        return {"OUTPUT": str(write(path, planned.graph))}
+        try:
+            return {"OUTPUT": str(save(planned.graph, path, over=True))}
+        except KeepError as error:
+            raise QgsProcessingException(str(error)) from error
 
     def postProcessAlgorithm(
         self, context: QgsProcessingContext, feedback: QgsProcessingFeedback
@@ -139,21 +123,3 @@ def tell(planned: Planned, feedback: QgsProcessingFeedback) -> None:
             feedback.pushWarning(finding.message)
         else:
             feedback.pushInfo(finding.message)
-
-
-def write(path: Path, graph: Graph) -> Path:
-    """Write a workflow, whole or not at all, and return where; the name gets the suffix that
-    workflows have. Raises QgsProcessingException with a sentence."""
-    if not path.name.endswith(SUFFIX):
-        stem = path.stem if path.suffix == ".json" else path.name
-        path = path.with_name(f"{stem}{SUFFIX}")
-    beside = path.with_name(f"{path.name}.part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        beside.write_text(dumps(graph), encoding="utf-8")
-        os.replace(beside, path)
-    except OSError as error:
-        beside.unlink(missing_ok=True)
-        said = tr("{} cannot be written: {}.").format(path, error.strerror or error)
-        raise QgsProcessingException(said) from error
-    return path

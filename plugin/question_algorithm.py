@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from qgis.PyQt.QtCore import QCoreApplication
 
 from ..tools.base import ToolError
 from .llm.base import Server
+from .settings import Settings, SettingsStore
 from .source import opened
 
 
@@ -60,6 +62,30 @@ class QuestionAlgorithm(QgsProcessingAlgorithm):
                 parameter.flags() | QgsProcessingParameterDefinition.Flag.FlagAdvanced
             )
             self.addParameter(parameter)
+
+    def question(self, parameters: dict[str, Any], context: QgsProcessingContext) -> str:
+        """Return QUESTION. Raises QgsProcessingException for an empty one."""
+        found = str(self.parameterAsString(parameters, "QUESTION", context)).strip()
+        if not found:
+            raise QgsProcessingException(tr("The question is empty. Type one."))
+        return found
+
+    def model_settings(
+        self,
+        parameters: dict[str, Any],
+        context: QgsProcessingContext,
+        seed: int | None = None,
+        steps: int | None = None,
+    ) -> Settings:
+        """Return the stored settings with the model and server that the parameters name."""
+        return chosen_settings(
+            SettingsStore().load(),
+            self.parameterAsString(parameters, "SERVER", context),
+            self.parameterAsString(parameters, "BASE_URL", context),
+            self.parameterAsString(parameters, "MODEL", context),
+            seed,
+            steps,
+        )
 
     def add_json(self, title: str) -> None:
         """Declare JSON, a file that is written only when it is named."""
@@ -121,6 +147,34 @@ class LayersAlgorithm(QuestionAlgorithm):
             details = QgsProcessingContext.LayerDetails(layer.name(), context.project(), "")
             context.addLayerToLoadOnCompletion(layer.id(), details)
         self.own.clear()
+
+
+class WorkflowAlgorithm(LayersAlgorithm):
+    """An algorithm of the group of workflows."""
+
+    def group(self) -> str:  # noqa: D102
+        return tr("Workflows")
+
+    def groupId(self) -> str:  # noqa: D102
+        return "workflows"
+
+
+def chosen_settings(
+    stored: Settings, server: str, address: str, model: str, seed: int | None, steps: int | None
+) -> Settings:
+    """Return the stored settings with what a caller named instead."""
+    changes: dict[str, Any] = {}
+    if server and server != "auto":
+        changes["server"] = server
+    if address:
+        changes["address"] = address
+    if model:
+        changes["model"] = model
+    if seed is not None:
+        changes["seed"] = seed
+    if steps is not None:
+        changes["max_steps"] = steps
+    return replace(stored, **changes)
 
 
 def _listed(value: Any) -> list[Any]:

@@ -14,8 +14,8 @@ from qgis.core import QgsMapLayer, QgsProject
 from ..tools.base import ToolError
 from ..tools.toolbox import ProjectToolbox
 from .agent.event import CallProgress, RunFinished, Status
+from .flow_means import Nobody, Outcome
 from .flow_runner import GraphRun
-from .flow_work import Nobody, Outcome
 from .number import in_locale
 from .place import RESOURCES
 from .record import Recorder

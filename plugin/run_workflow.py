@@ -19,7 +19,7 @@ from qgis.PyQt.QtCore import QCoreApplication
 
 from .agent.event import Notice
 from .ask import report
-from .question_algorithm import LayersAlgorithm, keep_record
+from .question_algorithm import WorkflowAlgorithm, keep_record
 from .settings import SettingsStore
 from .workflow.event import GraphChanged, GraphStarted, StepChanged, StepLog
 from .workflow.file import Loaded, WorkflowFileError, loads
@@ -30,7 +30,7 @@ def tr(text: str) -> str:
     return QCoreApplication.translate("RunWorkflowAlgorithm", text)
 
 
-class RunWorkflowAlgorithm(LayersAlgorithm):
+class RunWorkflowAlgorithm(WorkflowAlgorithm):
     """Runs a workflow file over layers and gives its answer and status."""
 
     def name(self) -> str:  # noqa: D102
@@ -38,12 +38,6 @@ class RunWorkflowAlgorithm(LayersAlgorithm):
 
     def displayName(self) -> str:  # noqa: D102
         return tr("Run a workflow")
-
-    def group(self) -> str:  # noqa: D102
-        return tr("Workflows")
-
-    def groupId(self) -> str:  # noqa: D102
-        return "workflows"
 
     def shortHelpString(self) -> str:  # noqa: D102
         return tr(

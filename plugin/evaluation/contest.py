@@ -19,6 +19,7 @@ from ..llm.base import Cancelled, ModelError, RunCancelled
 from ..llm.holding import AskKnown, nothing_known
 from ..llm.speaker import ModelSpeaker
 from ..place import RESOURCES
+from ..plan_work import plan_and_run
 from ..pricing import Pricer
 from ..record import Recorder
 from ..runner import MainThread, RunTask, wait
@@ -34,6 +35,8 @@ from .rival.play import played
 from .task import Task
 
 FOLDER = RESOURCES / "evaluation"
+PLAN = "plan"
+"""The variant of our method that makes the graph of a question first, then runs it."""
 _TOOL_MODE = {Mode.CHAT: "native", Mode.TEXT: "text"}
 
 
@@ -102,7 +105,7 @@ class FaultSource:
 
 @dataclass(frozen=True)
 class Contender:
-    """One method by its name ("react", "react+chat", "geo-olm+hint"), as the harness takes it.
+    """One method by its name ("react", "react+chat", "geo-olm+plan"), as the harness takes it.
 
     With `rates` the scripted model of faults replies in place of a model; then it has to be made
     for each task, whose chain that model plays.
@@ -151,9 +154,16 @@ class Contender:
             except RunCancelled as error:
                 emit(ending(error))
                 return
-            for event in self._events(question, toolbox, speaker, settings, stopped, emit):
+
+            def tell(event: Event) -> None:
                 source.note(event)
                 emit(pricer.priced(event, speaker.card()) if pricer else event)
+
+            if self.name.endswith(f"+{PLAN}"):
+                plan_and_run(question, toolbox, speaker, settings, tell, stopped)
+                return
+            for event in self._events(question, toolbox, speaker, settings, stopped, emit):
+                tell(event)
 
         task = RunTask("Geo-OLM", work)
         task.told.connect(lambda event: None if isinstance(event, CallProgress) else note(event))

@@ -14,10 +14,9 @@ from qgis.core import QgsProject
 from ..agent.event import Event, Status
 from ..llm.base import Cancelled, NoModel
 from ..settings import Settings
-from .contest import Contender, ModelSource, look_for_the_server
+from .contest import PLAN, Contender, ModelSource, look_for_the_server
 from .fault_rate import asked_for
 from .gold import GoldMethod
-from .planned import PLAN, PlannedMethod
 from .rival.catalog import EXPOSURES, RIVALS
 from .task import Task
 
@@ -129,10 +128,8 @@ def _made(name: str, settings: Settings) -> Method:
         said = f"Known are {known}." if known else "It has none."
         raise MethodError(f"Unknown variant of {base}: {variant}. {said}")
     rates = asked_for(settings.model)
-    if variant == PLAN:
-        if rates is not None:
-            raise MethodError(f"The model of faults makes no plans. Leave out +{PLAN}.")
-        return PlannedMethod(settings, name)
+    if variant == PLAN and rates is not None:
+        raise MethodError(f"The model of faults makes no plans. Leave out +{PLAN}.")
     if plus or (rates is not None and base != GoldMethod.name):
         return Contender(settings, name, rates)
     return METHODS[base](settings)

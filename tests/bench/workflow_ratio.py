@@ -13,8 +13,8 @@ from typing import Any
 from qgis.core import QgsFeature, QgsGeometry, QgsPointXY, QgsProject, QgsVectorLayer
 
 from geo_olm.plugin.agent.event import RunFinished, Status
+from geo_olm.plugin.flow_means import Ways
 from geo_olm.plugin.flow_runner import GraphRun
-from geo_olm.plugin.flow_work import Ways
 from geo_olm.plugin.replay import agents
 from geo_olm.plugin.runner import MainThread, RunTask, wait
 from geo_olm.plugin.workflow.cache import Cache

@@ -18,8 +18,8 @@ from toolbox_case import Bench, layer
 
 from geo_olm.plugin.agent.event import CallStarted, RunFinished
 from geo_olm.plugin.agent.event import Status as End
+from geo_olm.plugin.flow_means import Nobody, Outcome, Ways
 from geo_olm.plugin.flow_runner import GraphRun
-from geo_olm.plugin.flow_work import Nobody, Outcome, Ways
 from geo_olm.plugin.replay import agents, replay
 from geo_olm.plugin.run_workflow import RunWorkflowAlgorithm
 from geo_olm.plugin.settings import Settings

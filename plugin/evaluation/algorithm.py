@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from qgis.core import (
     QgsProcessingAlgorithm,
@@ -24,13 +24,10 @@ from qgis.PyQt.QtCore import QCoreApplication
 from ..llm.base import ModelError, Server
 from ..settings import Settings, SettingsStore
 from .fault_rate import asked_for
-from .harness import Harness, Plan, chosen
-from .method import MethodError, methods_named
 from .outcome import shown
-from .report import write_report
-from .result import ResultError, ResultFile, summary
-from .source import SourceError, data_folder
-from .task import TaskError, read_tasks
+
+if TYPE_CHECKING:
+    from .harness import Plan
 
 SERVERS = [server.value for server in Server]
 
@@ -139,6 +136,13 @@ class EvaluateAlgorithm(QgsProcessingAlgorithm):
         feedback: QgsProcessingFeedback,
     ) -> dict[str, Any]:
         """Run the plan. Raises QgsProcessingException with one sentence when it cannot start."""
+        from .harness import Harness  # the harness and its methods cost QGIS's start too much
+        from .method import MethodError
+        from .report import write_report
+        from .result import ResultError, ResultFile, summary
+        from .source import SourceError
+        from .task import TaskError
+
         try:
             plan = self._plan(parameters, context)
             harness = Harness(plan, _reporter(feedback), feedback.isCanceled)
@@ -154,6 +158,11 @@ class EvaluateAlgorithm(QgsProcessingAlgorithm):
         return {"RESULTS": str(path), "REPORT": str(page), "OUT": str(plan.out)}
 
     def _plan(self, parameters: dict[str, Any], context: QgsProcessingContext) -> Plan:
+        from .harness import Plan, chosen
+        from .method import methods_named
+        from .source import data_folder
+        from .task import read_tasks
+
         tasks = read_tasks(Path(self.parameterAsFile(parameters, "TASKS", context)))
         settings = self._settings(parameters, context)
         methods = methods_named(self.parameterAsString(parameters, "METHODS", context), settings)
@@ -175,6 +184,8 @@ class EvaluateAlgorithm(QgsProcessingAlgorithm):
         The scripted model of faults has no cap of tokens, as its tokens are estimates.
         """
         model = self.parameterAsString(parameters, "MODEL", context)
+        from .harness import Plan
+
         cap = Plan.token_cap if asked_for(model) is None else 0
         settings = replace(SettingsStore().load(), run_tokens=cap)
         server = self.parameterAsEnumString(parameters, "SERVER", context)

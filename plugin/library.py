@@ -6,7 +6,6 @@ from __future__ import annotations
 import datetime
 import os
 import re
-import tempfile
 import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
@@ -51,14 +50,12 @@ def save(graph: Graph, path: Path, over: bool = False) -> Path:
     text = dumps(graph)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".part")
+        temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
         try:
-            with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
-                stream.write(text)
+            temporary.write_text(text, encoding="utf-8")
             os.replace(temporary, path)
-        except OSError:
-            os.unlink(temporary)
-            raise
+        finally:
+            temporary.unlink(missing_ok=True)
     except OSError as error:
         raise KeepError(f"{path} cannot be written: {error.strerror or error}.") from error
     return path

@@ -30,6 +30,10 @@ def test_a_file_is_written_whole_and_never_over_another(
     path = save(ONE, tmp_path / "plan.json")
     assert path.name == "plan.geoflow.json"
     assert read(path).graph == ONE
+    beside = tmp_path / "beside"
+    beside.touch()
+    assert path.stat().st_mode == beside.stat().st_mode
+    beside.unlink()
     with pytest.raises(KeepError, match="is there already"):
         save(TWO, path)
     monkeypatch.setattr(os, "replace", lambda *_: (_ for _ in ()).throw(OSError(28, "No space")))

@@ -18,6 +18,7 @@ from ..tools.base import (
     UnanswerableError,
 )
 from .agent.event import CallFinished, CallProgress, CallStarted
+from .agent.message import ToolCall
 from .flow_means import Cancelled, Emit, Means, Outcome
 from .runner import Lane
 from .workflow import graph as model
@@ -156,7 +157,8 @@ class Work:
         definition = self._means.definitions.get(vertex.tool)
         label = vertex.title or (definition.label if definition else "") or vertex.tool
         place = self._schedule.steps.index(vertex.id) + 1
-        self._emit(CallStarted(identity, vertex.tool, label, "", arguments, place))
+        layer = ToolCall(identity, vertex.tool, arguments).layer
+        self._emit(CallStarted(identity, vertex.tool, label, layer, arguments, place))
 
         def progress(percent: float) -> None:
             self._emit(CallProgress(identity, percent))

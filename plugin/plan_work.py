@@ -1,39 +1,34 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Plans a question and runs the graph that came out, as one run with one end."""
+"""Makes the plan of a question over a project, with all checks."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
 from qgis.core import QgsProject
 
-from ..tools.base import LayerProfile, ToolCancelled
+from ..tools.base import LayerProfile
 from ..tools.catalog import build_registry
 from ..tools.toolbox import ProjectToolbox
-from .agent.event import ModelState, Notice, RunFinished, RunStarted, Status, TokensUsed
+from .agent.event import ModelState, Notice, TokensUsed
+from .assembly import make_toolbox, output_of
 from .disclosure import Disclosure
-from .flow_runner import GraphRun
 from .graph_check import checker, surroundings
 from .link import process_link
-from .llm.base import ModelError, Remark, Reply, RunCancelled, Waiting
+from .llm.base import Remark, Reply, RunCancelled, Waiting
 from .llm.speaker import ModelSpeaker
-from .number import in_locale
 from .place import RESOURCES
 from .planner import Planner
 from .replay import agents
 from .runner import MainThread, RunTask, on_main_thread, wait
-from .session import make_toolbox, output_of
 from .settings import Settings
-from .sub_agent import StepAgent
-from .workflow.cache import Cache
 from .workflow.finding import Finding
 from .workflow.graph import Graph, Source
 from .workflow.objective import Project, check_question
 from .workflow.phrase import load
-from .workflow.plan_event import Planned, Planning, made
+from .workflow.plan_event import Planned, Planning
 from .workflow.plan_form import PlanError
 
 _UNUSED = "unused"
@@ -131,72 +126,3 @@ def with_sources(planned: Planned, layers: Iterable[LayerProfile]) -> Planned:
     )
     candidate = replace(planned.candidate, graph=replace(graph, sources=sources))
     return replace(planned, candidate=candidate)
-
-
-def plan_and_run(
-    question: str,
-    toolbox: ProjectToolbox,
-    speaker: ModelSpeaker,
-    settings: Settings,
-    emit: Emit,
-    cancelled: Cancelled,
-) -> None:
-    """Plan and run on a worker thread; the last event is a RunFinished. Nothing is raised for
-    what a model, a server or a tool does."""
-    began = time.monotonic()
-    card = speaker.card()
-    emit(RunStarted(question, card.name, card.server.value, (), settings.max_steps))
-    toolbox.begin_turn(question)
-    planner = make_planner(toolbox, speaker, settings, emit, cancelled)
-    try:
-        planned = planner.plan(question)
-        emit(made(planned))
-        agent = StepAgent(toolbox, speaker, settings)
-        end = _run(planned, planner, toolbox, agent, emit, cancelled)
-    except (RunCancelled, ToolCancelled):
-        end = _ended(Status.CANCELLED, "Stopped. What was made so far is kept.")
-    except ModelError as error:
-        end = _ended(Status.FAILED, error.message)
-    except PlanError as error:
-        end = _ended(Status.FAILED, str(error))
-    total = time.monotonic() - began
-    seconds = {**end.seconds, "model": planner.seconds, "total": total}
-    emit(replace(end, usage=planner.usage, seconds=seconds))
-
-
-def _run(
-    planned: Planned,
-    planner: Planner,
-    toolbox: ProjectToolbox,
-    agent: StepAgent,
-    emit: Emit,
-    cancelled: Cancelled,
-) -> RunFinished:
-    chosen = planned.candidate
-    if chosen.rejected:
-        return _ended(Status.REJECTED, chosen.rejected)
-    if not chosen.is_valid:
-        return _ended(Status.FAILED, f"The plan cannot run. {chosen.errors[0].message}")
-    ends: list[RunFinished] = []
-
-    def pass_on(event: Any) -> None:
-        if isinstance(event, RunFinished):
-            ends.append(event)
-        elif not isinstance(event, RunStarted):
-            emit(event)
-
-    run = GraphRun(
-        toolbox,
-        Cache(toolbox),
-        planner.means.roles,
-        in_locale,
-        sub_agent=agent,
-        refiner=planner.refinement(),
-        layers=lambda: tuple(one.key for one in toolbox.layers() if not one.short),
-    )
-    run.run(planned.graph, pass_on, cancelled)
-    return ends[-1]
-
-
-def _ended(status: Status, text: str) -> RunFinished:
-    return RunFinished(status, text, reason="" if status is Status.OK else text)

@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from ..tools.base import LayerProfile, Toolbox, ToolDefinition
+from .agent.message import Message
 from .llm.base import Cancelled, Usage
 from .llm.grounding import ground
 from .llm.speaker import ModelSpeaker
@@ -82,6 +83,11 @@ class Planner:
     def seconds(self) -> float:
         """The seconds of all that was asked."""
         return sum(one.seconds for one in self._talks)
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """The messages of the conversation that made the plan."""
+        return tuple(self._talks[0].messages) if self._talks else ()
 
     def plan(self, question: str) -> Planned:
         """Return the plan of a question. Raises ModelError, RunCancelled and PlanError."""

@@ -16,10 +16,11 @@ from .agent.event import (
     Status,
     TokensUsed,
 )
-from .llm.base import ModelCard, Usage
+from .llm.base import ModelCard, ModelError, RunCancelled, Usage
 
 _VERSION = 1
 _NOT_STARTED = "The run did not start."
+_STOPPED = "Stopped before anything was done."
 
 
 class Recorder:
@@ -88,3 +89,13 @@ class Recorder:
 def _number(value: float | None) -> float | None:
     """Return a value as JSON can hold it: null for what is no number."""
     return float(value) if value is not None and math.isfinite(value) else None
+
+
+def ending(error: BaseException) -> RunFinished:
+    """Return the last event of a run that an error ended."""
+    if isinstance(error, ModelError):
+        return RunFinished(Status.FAILED, error.message, reason=error.message)
+    if isinstance(error, RunCancelled):
+        return RunFinished(Status.CANCELLED, _STOPPED, reason=_STOPPED)
+    text = f"The run stopped with an unexpected error ({type(error).__name__}). See the log."
+    return RunFinished(Status.FAILED, text, reason=text)

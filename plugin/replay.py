@@ -14,13 +14,13 @@ from qgis.core import QgsMapLayer, QgsProject
 from ..tools.base import ToolError
 from ..tools.toolbox import ProjectToolbox
 from .agent.event import CallProgress, RunFinished, Status
+from .assembly import make_toolbox
 from .flow_means import Nobody, Outcome
 from .flow_runner import GraphRun
 from .number import in_locale
 from .place import RESOURCES
-from .record import Recorder
+from .record import Recorder, ending
 from .runner import MainThread, RunTask, on_main_thread, wait
-from .session import ending, make_toolbox
 from .settings import Settings
 from .source import opened_in
 from .workflow import role

@@ -14,22 +14,17 @@ from qgis.core import QgsProject
 from qgis.PyQt.QtCore import QObject, pyqtSignal
 
 from ..tools.base import LayerProfile
-from ..tools.catalog import build_registry
 from ..tools.context import Canvas
 from ..tools.keeping import Kept
-from ..tools.toolbox import ProjectToolbox
-from .agent import example, prompt, state
 from .agent.chat import Chat
-from .agent.engine import Agent
-from .agent.event import CallProgress, Event, RunFinished, Status
-from .agent.limit import Limits
+from .agent.event import CallProgress, Event, Status
+from .answerer import Answerer
+from .assembly import allowed_of, make_toolbox, output_of
 from .disclosure import Disclosure
 from .link import process_link
 from .llm.base import ModelError, RunCancelled, Speaker
-from .number import in_locale
-from .place import RESOURCES, temporary_folder
 from .pricing import Pricer
-from .record import Recorder
+from .record import Recorder, ending
 from .runner import MainThread, RunTask, finish, on_main_thread, start, wait
 from .settings import Settings
 
@@ -39,59 +34,6 @@ _STOPPED = "Stopped before anything was done."
 
 Emit = Callable[[Any], None]
 Cancelled = Callable[[], bool]
-
-
-def limits_of(settings: Settings) -> Limits:
-    """Return the caps of a run as the user set them."""
-    return Limits(
-        steps=settings.max_steps,
-        errors=settings.max_errors,
-        tokens=settings.run_tokens,
-        reply_tokens=settings.reply_tokens,
-    )
-
-
-def make_toolbox(
-    project: QgsProject, settings: Settings, call: MainThread, canvas: Canvas | None = None
-) -> ProjectToolbox:
-    """Return the tools over `project`; files go to the output folder of the settings."""
-    return ProjectToolbox(
-        project,
-        build_registry(),
-        call.call,
-        temporary_folder(),
-        output_of(settings),
-        canvas,
-        allowed_of(settings),
-    )
-
-
-def output_of(settings: Settings) -> Path | None:
-    """Return the folder for files that the user set, None for the temporary one."""
-    return Path(settings.output_folder) if settings.output_folder else None
-
-
-def allowed_of(settings: Settings) -> tuple[Path, ...]:
-    """Return the folders, beside the project's, whose files the user lets a model read."""
-    return tuple(Path(line) for line in settings.allowed_folders.splitlines() if line.strip())
-
-
-def make_agent(toolbox: ProjectToolbox, speaker: Speaker, settings: Settings) -> Agent:
-    """Put the agent together from the workflow and prompts in the resources.
-
-    Raises ModelError when the speaker's model is not there.
-    """
-    prompts = prompt.load(RESOURCES / "prompts")
-    return Agent(
-        workflow=state.load(RESOURCES / "workflows" / "analysis.json"),
-        bank=example.load(RESOURCES / "workflows" / "examples.json", prompts.ignored),
-        prompts=prompts,
-        toolbox=toolbox,
-        speaker=speaker,
-        limits=limits_of(settings),
-        write=in_locale,
-        exposure=speaker.exposure(settings.exposure),
-    )
 
 
 class Session(QObject):
@@ -184,10 +126,13 @@ class Session(QObject):
         try:
             with self._lock:
                 speaker = self._connected(cancelled)
-                agent = make_agent(self._toolbox, speaker, self._settings)
                 pricer = Pricer(self._settings)
-                for event in agent.run(self._chat, question, cancelled, emit):
-                    emit(pricer.priced(event, speaker.card()))
+                Answerer(self._toolbox, speaker, self._settings).answer(
+                    self._chat,
+                    question,
+                    lambda event: emit(pricer.priced(event, speaker.card())),
+                    cancelled,
+                )
         except (ModelError, RunCancelled) as error:
             emit(ending(error))
         finally:
@@ -225,16 +170,6 @@ class Session(QObject):
         self.finished.emit(record)
 
 
-def ending(error: BaseException) -> RunFinished:
-    """Return the last event of a run that an error ended."""
-    if isinstance(error, ModelError):
-        return RunFinished(Status.FAILED, error.message, reason=error.message)
-    if isinstance(error, RunCancelled):
-        return RunFinished(Status.CANCELLED, _STOPPED, reason=_STOPPED)
-    text = f"The run stopped with an unexpected error ({type(error).__name__}). See the log."
-    return RunFinished(Status.FAILED, text, reason=text)
-
-
 def answer_question(
     question: str,
     project: QgsProject,
@@ -267,8 +202,12 @@ def answer_question(
             emit(ending(error))
             return
         pricer = Pricer(settings)
-        for event in make_agent(toolbox, speaker, settings).run(Chat(), question, stopped, emit):
-            emit(pricer.priced(event, speaker.card()))
+        Answerer(toolbox, speaker, settings).answer(
+            Chat(),
+            question,
+            lambda event: emit(pricer.priced(event, speaker.card())),
+            stopped,
+        )
 
     try:
         if on_main_thread():

@@ -20,18 +20,19 @@ class Settings:
     """What the user can set.
 
     server: auto, ollama, openai or embedded. address: base URL for ollama and openai ("" is the
-    default of each). model: a name that the server lists, a name of the manifest, or the path of
-    a GGUF file ("" is the first found). server_program: path of a llama.cpp server ("" looks in
-    the plugin's own folder, then on PATH). auth_config: id of an authentication configuration
-    that applies the key. context: tokens asked for (0 chooses). reply_tokens bounds one reply,
-    run_tokens the evaluated tokens of one question (0 is no cap). tool_mode: auto, schema,
-    native or text. exposure: filter (only the stage's tools), hint (all tools, the stage's
-    examples) or auto; auto takes what the model doctor measured. offline: refuse every address but
-    this machine's. allowed_hosts: hosts, one a line, to which questions may go. package_index:
-    address of a package index, or a folder of wheels ("" is the index that pip is set to).
-    allowed_folders: folders, one a line, whose files a model may have read beside those of the
-    project. connect_s, first_token_s and idle_s bound the waits for a server, in seconds. think:
-    let a model think first that can. graphics: let the built-in server use graphics cards.
+    default of each). model: a name that the server lists, a name of the manifest, or the path of a
+    GGUF file ("" is the first found). server_program: path of a llama.cpp server ("" looks in the
+    plugin's own folder, then on PATH). auth_config: id of an authentication configuration that
+    applies the key. context: tokens asked for (0 chooses). reply_tokens bounds one reply,
+    run_tokens the evaluated tokens of one question (0 is no cap). tool_mode: auto, schema, native
+    or text. plan_first: make and check a plan of each question before anything runs (off: go state
+    by state from the start). exposure: filter (only the stage's tools), hint (all tools, the
+    stage's examples) or auto; auto takes what the model doctor measured. offline: refuse every
+    address but this machine's. allowed_hosts: hosts, one a line, to which questions may go.
+    package_index: address of a package index, or a folder of wheels ("" is the index that pip is
+    set to). allowed_folders: folders, one a line, whose files a model may have read beside those of
+    the project. connect_s, first_token_s and idle_s bound the waits for a server, in seconds.
+    think: let a model think first that can. graphics: let the built-in server use graphics cards.
     download_sources: folders or addresses, one a line, that hold models and the server program.
     hourly_rate: what an hour of this machine costs, in dollars (0 is not counted);
     copies_memory_gb: memory whose copies of the model share it, in GB (0 is this machine's).
@@ -50,6 +51,7 @@ class Settings:
     graphics: bool = True
     temperature: float = 0.0
     seed: int = 7
+    plan_first: bool = True
     max_steps: int = 12
     max_errors: int = 5
     reply_tokens: int = 512

@@ -10,9 +10,9 @@ from ..tools.base import LastingError, LayerProfile, MendableError, ToolCancelle
 from ..tools.toolbox import ProjectToolbox
 from .agent.chat import Chat
 from .agent.event import RunFinished, RunStarted, Status
+from .assembly import make_agent
 from .llm.base import ModelError, RunCancelled, Speaker
 from .restricted import RestrictedToolbox
-from .session import make_agent
 from .settings import Settings
 from .workflow.assignment import Assignment, Done
 

@@ -69,13 +69,15 @@ class Close:
 
 @dataclass
 class Closing:
-    """Confirms the end of one run and words its answer."""
+    """Confirms the end of one run and words its answer; `plain` is what is said where the model's
+    words do not hold, "" for the results themselves."""
 
     prompts: prompt.Prompts
     talk: Talk
     chat: Chat
     write: Format
     max_tokens: int
+    plain: str = ""
 
     def confirm(
         self,
@@ -126,6 +128,8 @@ class Closing:
 
     def from_results(self, close: Close, shown: list[ToolResult]) -> str:
         """Return the answer without the model's words: the number, else the last result."""
+        if self.plain:
+            return self.plain
         if close.value is not None:
             return f"{self.write(close.value)} {close.unit}".strip()
         return _ID.sub("", shown[-1].text).partition("\n")[0] if shown else close.text

@@ -39,6 +39,7 @@ from .example import ExampleBank
 from .limit import Limits
 from .menu import Menu
 from .message import Message, Role, ToolCall
+from .recall import is_too_long, opening
 from .reflection import Reflection
 from .state import Workflow
 from .talk import Talk
@@ -60,8 +61,6 @@ _TOO_MANY = (
 _LOAD = "Load"
 _FULL = 0.625
 """Share of the context that earlier turns may fill; a turn takes up to 3,000 tokens of 8,192."""
-_HEAD = 0.45
-"""Share of the context that the beginning of a chat may fill with all tools described."""
 _INFO = "layer_info"
 _ZOOM = "zoom_to_layer"
 
@@ -168,7 +167,7 @@ class _Run:
         yield self._enter(agent.workflow.initial)
         if not layers:
             return Status.REJECTED, _NO_LAYER
-        yield from self._fit_head(card.context)
+        yield from self._fit_head()
         yield from self._make_room(card.context)
         needed = yield from self._init(layers)
         details = yield from self._load(needed)
@@ -229,13 +228,11 @@ class _Run:
 
     def _open_chat(self) -> None:
         if not self.chat.messages:
-            self._begin_chat(self._opening())
+            self._begin_chat(opening(self.agent, self.menu))
 
-    def _fit_head(self, context: int) -> Generator[Event, None, None]:
+    def _fit_head(self) -> Generator[Event, None, None]:
         """Describe fewer tools where all of them leave too little of the context."""
-        if self.menu.exposure != "hint":
-            return
-        if self.agent.speaker.estimate(tuple(self._opening())) > context * _HEAD:
+        if is_too_long(self.agent, self.menu):
             self.menu.exposure = "filter"
             if not self.chat.turns:
                 yield Notice(_TOO_MANY)
@@ -251,7 +248,7 @@ class _Run:
         )
         self._begin_chat(
             [
-                *self._opening(),
+                *opening(self.agent, self.menu),
                 Message(Role.USER, f"Earlier in this chat:\n{reply.text.strip()}"),
                 Message(Role.ASSISTANT, "Understood."),
             ]
@@ -267,15 +264,6 @@ class _Run:
 
     def _fits(self, context: int) -> bool:
         return self.agent.speaker.estimate(self._messages()) < context * _FULL
-
-    def _opening(self) -> list[Message]:
-        """Return what every chat begins with, the same each time so that servers keep it."""
-        agent = self.agent
-        return [
-            prompt.system(agent.prompts, agent.workflow),
-            *self.menu.head(),
-            *prompt.initial(agent.bank.initial(), agent.workflow),
-        ]
 
     # -- the states
 

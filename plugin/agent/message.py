@@ -25,6 +25,14 @@ class ToolCall:
     name: str
     arguments: dict[str, Any] = field(default_factory=dict)
 
+    @property
+    def layer(self) -> str:
+        """The main layer that the call names, "" for none."""
+        named = self.arguments.get("layer") or self.arguments.get("layers") or ""
+        if isinstance(named, (list, tuple)):
+            return ", ".join(map(str, named))
+        return named if isinstance(named, str) else ""
+
 
 @dataclass(frozen=True)
 class Message:

@@ -243,6 +243,12 @@ def missing(needs: str, layers: Sequence[LayerProfile]) -> str:
     return ""
 
 
+def names_layer(text: str, layers: Iterable[LayerProfile]) -> bool:
+    """Tell whether a text has a word of the name of one of these layers."""
+    asked = _stems(text)
+    return any(asked & _stems(layer.key) for layer in layers)
+
+
 def _names(layer: LayerProfile) -> str:
     words = [layer.key, layer.geometry, layer.family.value, "band value" if layer.bands else ""]
     words += [band.name for band in layer.bands]

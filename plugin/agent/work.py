@@ -68,12 +68,11 @@ class Work:
     def _carry_out(self, call: ToolCall) -> Generator[Event, None, ToolResult]:
         self.steps += 1
         tool = self._tools.get(call.name)
-        layer = call.arguments.get("layer") or call.arguments.get("layers") or ""
         yield CallStarted(
             call.id,
             call.name,
             tool.label if tool else call.name,
-            layer if isinstance(layer, str) else ", ".join(map(str, layer)),
+            call.layer,
             call.arguments,
             self.steps,
         )

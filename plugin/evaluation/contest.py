@@ -13,17 +13,17 @@ from qgis.core import QgsProject
 from ..agent import prompt
 from ..agent.chat import Chat
 from ..agent.event import CallProgress, Event, Status
+from ..answerer import Answerer
+from ..assembly import limits_of, make_toolbox
 from ..disclosure import Disclosure
 from ..link import process_link
 from ..llm.base import Cancelled, ModelError, RunCancelled
 from ..llm.holding import AskKnown, nothing_known
 from ..llm.speaker import ModelSpeaker
 from ..place import RESOURCES
-from ..plan_work import plan_and_run
 from ..pricing import Pricer
-from ..record import Recorder
+from ..record import Recorder, ending
 from ..runner import MainThread, RunTask, wait
-from ..session import ending, limits_of, make_agent, make_toolbox
 from ..settings import Settings
 from .chain import Chain
 from .fault_model import FaultModel
@@ -35,8 +35,8 @@ from .rival.play import played
 from .task import Task
 
 FOLDER = RESOURCES / "evaluation"
-PLAN = "plan"
-"""The variant of our method that makes the graph of a question first, then runs it."""
+STATES = "states"
+"""The variant of our method that goes state by state, without a plan first."""
 _TOOL_MODE = {Mode.CHAT: "native", Mode.TEXT: "text"}
 
 
@@ -105,7 +105,7 @@ class FaultSource:
 
 @dataclass(frozen=True)
 class Contender:
-    """One method by its name ("react", "react+chat", "geo-olm+plan"), as the harness takes it.
+    """One method by its name ("react", "react+chat", "geo-olm+states"), as the harness takes it.
 
     With `rates` the scripted model of faults replies in place of a model; then it has to be made
     for each task, whose chain that model plays.
@@ -159,8 +159,8 @@ class Contender:
                 source.note(event)
                 emit(pricer.priced(event, speaker.card()) if pricer else event)
 
-            if self.name.endswith(f"+{PLAN}"):
-                plan_and_run(question, toolbox, speaker, settings, tell, stopped)
+            if self.name.partition("+")[0] not in RIVALS:
+                Answerer(toolbox, speaker, settings).answer(Chat(), question, tell, stopped)
                 return
             for event in self._events(question, toolbox, speaker, settings, stopped, emit):
                 tell(event)
@@ -189,6 +189,8 @@ class Contender:
         """Return the settings that the method, or its variant, fixes."""
         base, _, variant = self.name.partition("+")
         fixed: dict[str, Any] = {"exposure": variant} if variant in EXPOSURES else {}
+        if variant == STATES:
+            fixed["plan_first"] = False
         if base in RIVALS:
             fixed["tool_mode"] = _TOOL_MODE[self._mode()]
         return fixed
@@ -207,9 +209,6 @@ class Contender:
         emit: Callable[[Any], None],
     ) -> Iterator[Event]:
         base = self.name.partition("+")[0]
-        if base not in RIVALS:
-            agent = make_agent(toolbox, speaker, settings)
-            return agent.run(Chat(), question, stopped, emit)
         desk = Desk(
             question,
             toolbox,

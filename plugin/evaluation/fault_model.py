@@ -18,6 +18,7 @@ from ..llm.base import Cancelled, ChatRequest, Chunk, Finish, ModelCard, Reply, 
 from ..llm.textcall import new_id
 from ..llm.usage import guessed
 from .chain import Chain, ChainStep, filled
+from .fault_plan import plan
 from .fault_rate import Fault, Rates, draw
 from .fault_steering import Steering
 from .rival.ask import Ask
@@ -176,6 +177,9 @@ class FaultModel:
     # -- replies held to a schema
 
     def _held(self, schema: dict[str, Any], fault: Fault | None) -> str:
+        if "tasks" in schema.get("properties", {}):
+            made = plan(self.chain, schema["properties"], fault)
+            return json.dumps(made, ensure_ascii=False)
         branches = schema.get("anyOf", [schema])
         tools: dict[str, dict[str, Any]] = {}
         for branch in branches:
@@ -206,7 +210,9 @@ class FaultModel:
         return self.emitted
 
     def _said(self, properties: dict[str, Any]) -> dict[str, Any]:
-        """Return what Init asks for: the intent of the chain, and the layers that it names."""
+        """Return what Init asks for: the intent of the chain, and the layers that it names. The
+        work begins there, so what was done before does not count."""
+        self.at, self.ids = 0, {}
         said: dict[str, Any] = {}
         named = json.dumps([dict(one.arguments) for one in self.chain.steps], ensure_ascii=False)
         for key, one in properties.items():

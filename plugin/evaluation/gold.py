@@ -13,10 +13,10 @@ from qgis.core import QgsProject
 from ...tools.base import LayerReference, ToolCancelled, ToolDefinition, ToolError, ToolResult
 from ...tools.toolbox import ProjectToolbox
 from ..agent.event import CallFinished, CallStarted, Event, RunFinished, RunStarted, Status
+from ..assembly import make_toolbox
 from ..llm.base import Cancelled
 from ..record import Recorder
 from ..runner import MainThread, RunTask, wait
-from ..session import make_toolbox
 from ..settings import Settings
 from .gold_layer import GoldError
 from .gold_reference import Book

@@ -14,7 +14,7 @@ from qgis.core import QgsProject
 from ..agent.event import Event, Status
 from ..llm.base import Cancelled, NoModel
 from ..settings import Settings
-from .contest import PLAN, Contender, ModelSource, look_for_the_server
+from .contest import STATES, Contender, ModelSource, look_for_the_server
 from .fault_rate import asked_for
 from .gold import GoldMethod
 from .rival.catalog import EXPOSURES, RIVALS
@@ -121,15 +121,13 @@ def _made(name: str, settings: Settings) -> Method:
     base, plus, variant = name.partition("+")
     if base not in METHODS:
         raise MethodError(f"Unknown method: {name}. Known are {', '.join(METHODS)}.")
-    ours = (*EXPOSURES, PLAN) if base == GeoOlmMethod.name else ()
+    ours = (*EXPOSURES, STATES) if base == GeoOlmMethod.name else ()
     variants = RIVALS[base].variants if base in RIVALS else ours
     if plus and variant not in variants:
         known = ", ".join(f"{base}+{one}" for one in variants)
         said = f"Known are {known}." if known else "It has none."
         raise MethodError(f"Unknown variant of {base}: {variant}. {said}")
     rates = asked_for(settings.model)
-    if variant == PLAN and rates is not None:
-        raise MethodError(f"The model of faults makes no plans. Leave out +{PLAN}.")
     if plus or (rates is not None and base != GoldMethod.name):
         return Contender(settings, name, rates)
     return METHODS[base](settings)

@@ -14,12 +14,14 @@ from .plan_example import Worked
 @dataclass(frozen=True)
 class Understood:
     """What the model took a question for: its intent, the layers by the names that tools take,
-    what no layer holds ("" for nothing), and the question in English where it is not."""
+    what no layer holds ("" for nothing), the question in English where it is not, and what it
+    needs with the place of each, as the model said it."""
 
     intent: str
     layers: tuple[str, ...]
     missing: str = ""
     english: str = ""
+    needs: str = ""
 
 
 @dataclass(frozen=True)

@@ -145,6 +145,7 @@ class MetaAgent:
             tuple(dict.fromkeys(named or names[:_LAYERS])),
             briefing.missing(str(reply.get("NEEDS", "")), means.layers),
             str(reply.get("ENGLISH", "")).strip(),
+            str(reply.get("NEEDS", "")),
         )
 
     # -- the graph

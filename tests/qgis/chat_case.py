@@ -52,8 +52,9 @@ def fill(project: QgsProject) -> QgsProject:
 
 
 def settings_for(server: FakeOpenAI, **changes: Any) -> Settings:
-    """Return settings that lead to a fake server."""
-    return Settings(server="openai", address=server.address, **changes)
+    """Return settings that lead to a fake server, whose script is one of the states."""
+    ways: dict[str, Any] = {"plan_first": False, **changes}
+    return Settings(server="openai", address=server.address, **ways)
 
 
 def wait_until(done: Callable[[], bool], limit: float = 20.0) -> float:

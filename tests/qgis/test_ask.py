@@ -36,6 +36,7 @@ AWKWARD = 'How many "towns"; it\'s\n{simple} | 100 % $HOME?'
 @pytest.fixture(autouse=True)
 def no_models_of_this_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("OLLAMA_HOST", "127.0.0.1:9")
+    monkeypatch.setenv("GEO_OLM_SET_PLAN_FIRST", "0")
     monkeypatch.setenv("GEO_OLM_STORE", str(tmp_path / "store"))
     for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY"):
         monkeypatch.delenv(name, raising=False)

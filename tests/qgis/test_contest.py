@@ -101,7 +101,7 @@ def test_a_task_without_a_chain_is_no_task_for_the_model_of_faults(tmp_path: Pat
     ("names", "said"),
     [
         ("geoflow+hint", "It has none"),
-        ("geo-olm+chat", r"Known are geo-olm\+filter, geo-olm\+hint, geo-olm\+plan"),
+        ("geo-olm+chat", r"Known are geo-olm\+filter, geo-olm\+hint, geo-olm\+states"),
         ("react+hint", r"Known are react\+chat, react\+text"),
         ("swarm+chat", "It has none"),
         ("magic", "Unknown method: magic"),
@@ -111,12 +111,6 @@ def test_a_task_without_a_chain_is_no_task_for_the_model_of_faults(tmp_path: Pat
 def test_methods_that_are_not_there_are_told_with_those_that_are(names: str, said: str) -> None:
     with pytest.raises(MethodError, match=said):
         methods_named(names, Settings())
-
-
-def test_the_model_of_faults_makes_no_plans() -> None:
-    assert [one.name for one in methods_named("geo-olm+plan", Settings())] == ["geo-olm+plan"]
-    with pytest.raises(MethodError, match="makes no plans"):
-        methods_named("geo-olm+plan", Settings(model="faults:0.2"))
 
 
 COUNT = {"layer": "states_provinces", "where": "\"admin\" = 'Turkey'"}

@@ -191,6 +191,7 @@ def test_a_question_without_consent_is_refused_with_the_way_to_allow_it(
         monkeypatch.setenv("GEO_OLM_SET_ALLOWED_HOSTS", "model.test")
         monkeypatch.setenv("GEO_OLM_SET_SERVER", "openai")
         monkeypatch.setenv("GEO_OLM_SET_ADDRESS", "http://model.test/v1")
+        monkeypatch.setenv("GEO_OLM_SET_PLAN_FIRST", "0")
         record = answered(project, SettingsStore().load())
         assert (record["status"], record["value"]) == ("ok", 3)
     entry = next(item for item in ledger().entries() if item.path.endswith("completions"))

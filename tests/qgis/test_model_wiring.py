@@ -120,7 +120,8 @@ def test_where_the_model_lies_is_known_after_the_first_question_and_it_can_be_un
     steps = [ollama_said(json.dumps(one)) for one in said]
     with FakeOllama(*steps, ollama_said("There are 3 towns.")) as server:
         server.share_on_card = 0.5
-        desk = open_desk(Settings(server="ollama", address=server.address))
+        settings = Settings(server="ollama", address=server.address, plan_first=False)
+        desk = open_desk(settings)
         wait_until(lambda: shown(desk).condition is ModelCondition.READY)
         assert not shown(desk).can_unload
         assert shown(desk).can_pull

@@ -9,26 +9,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from chat_case import fill, settings_for, settle, wait_until
+from chat_case import fill, settings_for, settle
 from fake_openai import FakeOpenAI, said
 from qgis.core import QgsProcessingContext, QgsProcessingFeedback, QgsProject
 from scripted_server import Step
 
-from geo_olm.plugin.agent.event import RunFinished, Status
 from geo_olm.plugin.link import process_link
 from geo_olm.plugin.place import RESOURCES
 from geo_olm.plugin.plan_briefing import bank, known_numbers
-from geo_olm.plugin.plan_work import plan_and_run, plan_question
+from geo_olm.plugin.plan_work import plan_question
 from geo_olm.plugin.plan_workflow import PlanWorkflowAlgorithm
 from geo_olm.plugin.replay import agents, replay
-from geo_olm.plugin.runner import MainThread, RunTask, start
-from geo_olm.plugin.session import make_toolbox
 from geo_olm.plugin.settings import Settings
 from geo_olm.plugin.workflow.change import applied
-from geo_olm.plugin.workflow.event import GraphChanged
 from geo_olm.plugin.workflow.file import loads
 from geo_olm.plugin.workflow.plan_change import change_of
-from geo_olm.plugin.workflow.plan_event import PlanMade
 from geo_olm.plugin.workflow.plan_example import FORMS, Call, form_of
 from geo_olm.plugin.workflow.plan_form import Known, PlanError, compact, read
 from geo_olm.plugin.workflow.topology import order
@@ -219,74 +214,3 @@ def test_a_project_without_layers_is_told(tmp_path: Path) -> None:
     with FakeOpenAI() as server, pytest.raises(PlanError, match="There are no layers"):
         plan_question("How many?", QgsProject(), settings_for(server), lambda event: None,
                       lambda: False)  # fmt: skip
-
-
-# -- planned and run
-
-
-def played(
-    project: QgsProject, *replies: Step, question: str = "How many towns have more than 9 people?"
-) -> list[Any]:
-    main, events = MainThread(), list[Any]()
-    with FakeOpenAI(*replies) as server:
-        settings = settings_for(server)
-        toolbox = make_toolbox(project, settings, main)
-
-        def work(emit: Any, stopped: Any) -> None:
-            speaker = process_link().connect(settings, emit, stopped)
-            plan_and_run(question, toolbox, speaker, settings, emit, stopped)
-
-        done: list[Any] = []
-        task_ = RunTask("test", work)
-        task_.told.connect(events.append)
-        task_.ended.connect(lambda error: done.append(error))
-        start(task_)
-        wait_until(lambda: bool(done))
-        settle()
-        toolbox.close()
-    assert done == [None]
-    return events
-
-
-def end_of(events: list[Any]) -> RunFinished:
-    assert isinstance(events[-1], RunFinished)
-    return events[-1]
-
-
-def test_a_plan_is_run_and_its_answer_comes_from_its_results(project: QgsProject) -> None:
-    events = played(project, *HOW_MANY)
-    end = end_of(events)
-    assert (end.status, end.value) == (Status.OK, 2)
-    assert end.usage.generated > 0
-    (made,) = [one for one in events if isinstance(one, PlanMade)]
-    assert (made.was_valid, made.is_valid, made.candidates) == (True, True, 1)
-
-
-def test_an_answer_with_a_name_says_the_name(project: QgsProject) -> None:
-    top = task("v1", "table", "top_n", layer="towns", field="pop", order="largest", n=1)
-    end = end_of(played(project, UNDERSTOOD, plan(top, answer="v1.value")))
-    assert end.answer == "Ely: 20."
-
-
-def test_a_step_that_fails_is_mended_by_the_model_and_the_run_goes_on(
-    project: QgsProject,
-) -> None:
-    wrong = task("v1", "table", "count", layer="towns", where='"people" > ')
-    change = {"change": "edit", "step": "v1", "arguments": {"where": '"pop" > 9'}}
-    events = played(
-        project, UNDERSTOOD, plan(wrong, answer="v1.count"), reply({"changes": [change]})
-    )
-    end = end_of(events)
-    assert (end.status, end.value) == (Status.OK, 2), end.answer
-    (changed,) = [one for one in events if isinstance(one, GraphChanged)]
-    assert changed.reason.startswith("v1 failed: ")
-
-
-def test_a_layer_without_crs_rejects_a_measure_d29(project: QgsProject) -> None:
-    park = project.mapLayersByName("park")[0]
-    park.setCrs(type(park.crs())())
-    area = task("v1", "table", "measure", layer="park", what="area", unit="km2")
-    replies = (UNDERSTOOD, plan(area, answer="v1.sum"))
-    end = end_of(played(project, *replies, question="How large is the park?"))
-    assert end.status is Status.REJECTED
-    assert "no coordinate reference system" in end.reason

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 from qgis.core import QgsProject, QgsVectorLayer
 
+from geo_olm.plugin.assembly import make_toolbox
 from geo_olm.plugin.link import process_link
 from geo_olm.plugin.plan_work import make_planner
 from geo_olm.plugin.planner import Planner
 from geo_olm.plugin.replay import replay
 from geo_olm.plugin.runner import MainThread, RunTask, wait
-from geo_olm.plugin.session import make_toolbox
 from geo_olm.plugin.settings import Settings
 from geo_olm.plugin.workflow.change import applied
 from geo_olm.plugin.workflow.dialogue import Dialogue

@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Questions answered by a plan first, and by the states where no plan holds or earlier results are
+spoken of."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from chat_case import ANSWER as STATE_ANSWER
+from chat_case import COUNT as STATE_COUNT
+from chat_case import call, fill, init, settings_for, settle, wait_until
+from fake_openai import FakeOpenAI, said
+from qgis.core import QgsProject
+from scripted_server import Step
+
+from geo_olm.plugin.agent.chat import Chat
+from geo_olm.plugin.agent.event import CallFinished, Notice, RunFinished, StageChanged, Status
+from geo_olm.plugin.answerer import Answerer
+from geo_olm.plugin.assembly import make_toolbox
+from geo_olm.plugin.link import process_link
+from geo_olm.plugin.record import Recorder
+from geo_olm.plugin.runner import MainThread, RunTask, start
+from geo_olm.plugin.workflow.event import GraphChanged
+from geo_olm.plugin.workflow.plan_event import PlanMade
+
+pytestmark = pytest.mark.usefixtures("qgis_app", "qgis_processing")
+
+QUESTION = "How many towns have more than 9 people?"
+
+
+@pytest.fixture(autouse=True)
+def no_models_of_this_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("OLLAMA_HOST", "127.0.0.1:9")
+    monkeypatch.setenv("GEO_OLM_STORE", str(tmp_path / "store"))
+    for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    process_link.cache_clear()
+    yield
+    settle()
+    process_link.cache_clear()
+
+
+@pytest.fixture
+def project() -> Iterator[QgsProject]:
+    made = fill(QgsProject())
+    yield made
+    made.clear()
+
+
+def reply(form: Any) -> Step:
+    return said(json.dumps(form))
+
+
+def plan(*tasks: dict[str, Any], answer: str = "") -> Step:
+    return reply({"tasks": list(tasks), "answer": answer})
+
+
+def task(key: str, agent: str, tool: str, **arguments: Any) -> dict[str, Any]:
+    return {"id": key, "agent": agent, "tool": tool, "arguments": arguments}
+
+
+UNDERSTOOD = reply({"NEEDS": "towns = towns", "USER_INTENT": "Count", "layers": ["towns"]})
+BIG = task(
+    "v1", "vector", "filter", layer="towns", conditions=[{"field": "pop", "op": ">", "value": 9}]
+)
+COUNT = task("v2", "table", "count", layer="v1")
+WORDED = said("There are 2 towns with more than 9 people.")
+SECOND = json.dumps(
+    {
+        "CURRENT_STAGE": "Init",
+        "REFERS_TO": "r1",
+        "NEEDS": "towns = r1",
+        "USER_INTENT": "Count",
+        "layers": ["r1"],
+    }
+)
+HOW_MANY = (UNDERSTOOD, plan(BIG, COUNT, answer="v2.count"), WORDED)
+
+
+def talked(
+    project: QgsProject, questions: Sequence[str], replies: Sequence[Step], chat: Chat | None = None
+) -> list[list[Any]]:
+    """Return the events of each question, asked one after the other in one chat."""
+    told: list[list[Any]] = []
+    with FakeOpenAI(*replies) as server:
+        settings = settings_for(server, plan_first=True)
+        toolbox = make_toolbox(project, settings, MainThread())
+        memory = Chat() if chat is None else chat
+        for question in questions:
+            events, done = list[Any](), list[Any]()
+
+            def work(emit: Any, stopped: Any, asked: str = question) -> None:
+                speaker = process_link().connect(settings, emit, stopped)
+                Answerer(toolbox, speaker, settings).answer(memory, asked, emit, stopped)
+
+            made = RunTask("test", work)
+            made.told.connect(events.append)
+            made.ended.connect(done.append)
+            start(made)
+            wait_until(lambda ended=done: bool(ended))
+            settle()
+            assert done == [None]
+            told.append(events)
+        toolbox.close()
+    return told
+
+
+def played(project: QgsProject, *replies: Step, question: str = QUESTION) -> list[Any]:
+    (events,) = talked(project, [question], replies)
+    return events
+
+
+def end_of(events: list[Any]) -> RunFinished:
+    assert isinstance(events[-1], RunFinished)
+    return events[-1]
+
+
+def test_a_plan_is_run_and_its_answer_comes_from_its_results(project: QgsProject) -> None:
+    events = played(project, *HOW_MANY)
+    end = end_of(events)
+    assert (end.status, end.value) == (Status.OK, 2)
+    assert end.answer == "There are 2 towns with more than 9 people."
+    assert end.usage.generated > 0
+    (made,) = [one for one in events if isinstance(one, PlanMade)]
+    assert (made.was_valid, made.is_valid, made.candidates) == (True, True, 1)
+
+
+def test_words_with_numbers_of_nowhere_give_way_to_the_result_and_its_name(
+    project: QgsProject,
+) -> None:
+    top = task("v1", "table", "top_n", layer="towns", field="pop", order="largest", n=1)
+    strange = said("The town with the most people has 21."), said("It has 22.")
+    end = end_of(played(project, UNDERSTOOD, plan(top, answer="v1.value"), *strange))
+    assert (end.answer, end.value) == ("Ely: 20.", 20)
+
+
+def test_a_step_that_fails_is_mended_by_the_model_and_the_run_goes_on(
+    project: QgsProject,
+) -> None:
+    wrong = task("v1", "table", "count", layer="towns", where='"people" > ')
+    change = {"change": "edit", "step": "v1", "arguments": {"where": '"pop" > 9'}}
+    events = played(
+        project, UNDERSTOOD, plan(wrong, answer="v1.count"), reply({"changes": [change]}), WORDED
+    )
+    end = end_of(events)
+    assert (end.status, end.value) == (Status.OK, 2), end.answer
+    (changed,) = [one for one in events if isinstance(one, GraphChanged)]
+    assert changed.reason.startswith("v1 failed: ")
+
+
+def test_a_layer_without_crs_rejects_a_measure_d29(project: QgsProject) -> None:
+    park = project.mapLayersByName("park")[0]
+    park.setCrs(type(park.crs())())
+    area = task("v1", "table", "measure", layer="park", what="area", unit="km2")
+    replies = (UNDERSTOOD, plan(area, answer="v1.sum"))
+    end = end_of(played(project, *replies, question="How large is the park?"))
+    assert end.status is Status.REJECTED
+    assert "no coordinate reference system" in end.reason
+
+
+def test_the_stages_of_a_plan_are_those_of_the_states(project: QgsProject) -> None:
+    events = played(project, *HOW_MANY)
+    stages = [one.stage for one in events if isinstance(one, StageChanged)]
+    assert stages == ["Init", "Load", "Load", "Filter", "Analyse", "Answer", "End"]
+    recorder = Recorder(QUESTION)
+    for one in events:
+        recorder.note(one)
+    record = recorder.record()
+    assert record["intent"] == "Count"
+    assert [one["tool"] for one in record["calls"]] == ["filter", "count"]
+    assert record["tokens"]["prompt"] == end_of(events).usage.prompt
+
+
+def test_a_plan_that_stays_wrong_gives_way_to_the_states(project: QgsProject) -> None:
+    wrong = plan(task("v1", "table", "count", layer="rivers"), answer="v1.count")
+    replies = (UNDERSTOOD, *[wrong] * 6, init(), STATE_COUNT, STATE_ANSWER, said("3 towns."))
+    events = played(project, *replies, question="How many towns are there?")
+    end = end_of(events)
+    assert (end.status, end.value, end.answer) == (Status.OK, 3, "3 towns.")
+    assert [one.text for one in events if isinstance(one, Notice)] == [
+        "No plan held for this question, so it was worked on step by step."
+    ]
+    assert sum(isinstance(one, RunFinished) for one in events) == 1
+
+
+def test_a_plan_that_fails_in_its_run_is_taken_back_before_the_states_begin(
+    project: QgsProject,
+) -> None:
+    wrong = task("v2", "table", "count", layer="v1", where='"people" > ')
+    unmended = reply({"changes": []})
+    answer = call("Answer", "answer", value="r2.count")
+    states = (init(), STATE_COUNT, answer, said("3 towns."))
+    understood = (UNDERSTOOD, plan(BIG, wrong, answer="v2.count"))
+    end = end_of(played(project, *understood, *[unmended] * 3, *states))
+    assert (end.status, end.value) == (Status.OK, 3)
+    assert len(project.mapLayers()) == 2
+
+
+def test_a_later_question_may_speak_of_what_a_plan_made(project: QgsProject) -> None:
+    first = (UNDERSTOOD, plan(BIG), WORDED)
+    count = call("Analyse", "count", layer="r1")
+    answer = call("Answer", "answer", value="r2.count")
+    chat = Chat()
+    questions = ["Which towns have more than 9 people?", "How many of them are there?"]
+    told = talked(
+        project, questions, [*first, said(SECOND), count, answer, said("There are 2.")], chat
+    )
+    assert [one.tool for one in told[1] if isinstance(one, CallFinished)][-2:] == [
+        "count",
+        "answer",
+    ]
+    assert end_of(told[1]).value == 2
+    assert [turn.question for turn in chat.turns] == questions
+    written = [one.content for one in chat.messages]
+    assert written.index("There are 2 towns with more than 9 people.") < written.index(SECOND)
+
+
+def test_a_later_question_about_a_layer_of_the_project_is_planned_again(
+    project: QgsProject,
+) -> None:
+    parks = reply({"NEEDS": "parks = park", "USER_INTENT": "Count", "layers": ["park"]})
+    count = plan(task("v1", "table", "count", layer="park"), answer="v1.count")
+    replies = (UNDERSTOOD, plan(BIG), said("Shown."), parks, count, said("There is 1 park."))
+    told = talked(project, ["Which towns have more than 9 people?", "How many parks?"], replies)
+    assert end_of(told[1]).value == 1
+    assert any(isinstance(one, PlanMade) for one in told[1])
+
+
+def test_a_count_that_is_to_be_shown_becomes_a_layer(project: QgsProject) -> None:
+    where = [{"field": "pop", "op": ">", "value": 9}]
+    count = task("v1", "table", "count", layer="towns", conditions=where)
+    question = "How many towns have more than 9 people? Show them."
+    replies = (UNDERSTOOD, plan(count, answer="v1.count"), WORDED)
+    end = end_of(played(project, *replies, question=question))
+    assert (end.value, [one.features for one in end.layers]) == (2, [2])
+
+
+def test_a_request_that_the_layers_cannot_answer_is_rejected_by_the_plan(
+    project: QgsProject,
+) -> None:
+    none = reply({"NEEDS": "salinity = none", "USER_INTENT": "Count", "layers": ["towns"]})
+    end = end_of(played(project, none, question="What is the mean salinity?"))
+    assert end.status is Status.REJECTED
+    assert "salinity" in end.reason

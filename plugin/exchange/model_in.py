@@ -21,7 +21,7 @@ from qgis.core import (
 from ..workflow.graph import Graph, Group, Source, Type, Variable, Vertex
 from ..workflow.role import Roles
 from ..workflow.value import Asked, Layer, Output, Value
-from .model_out import Lost
+from .loss import Lost
 from .tool_algorithm import OUTPUT, PREFIX
 
 _LAYERS = {"vector", "source", "raster", "layer", "maplayer", "mesh", "pointcloud"}

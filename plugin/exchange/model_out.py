@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from qgis.core import (
     QgsApplication,
@@ -27,6 +26,7 @@ from qgis.PyQt.QtCore import QPointF
 from ..workflow.graph import Graph, Kind, Type, Variable, Vertex
 from ..workflow.topology import order
 from ..workflow.value import Asked, Layer, Output, Template, Value
+from .loss import Lost
 from .tool_algorithm import OUTPUT, PREFIX
 
 Source = QgsProcessingModelChildParameterSource
@@ -34,14 +34,6 @@ _COLUMN, _ROW = 260.0, 130.0
 _BARE = re.compile(r"\W+")
 _VARIABLE_MARKS = re.compile(r"[\s'\"():.]")
 _LAYER_OUTPUTS = ("outputVector", "outputRaster", "outputLayer")
-
-
-@dataclass(frozen=True)
-class Lost:
-    """What a model cannot hold: the step ("" for the graph) and a sentence."""
-
-    vertex: str
-    text: str
 
 
 def to_model(

@@ -8,7 +8,8 @@ from collections.abc import Callable
 from qgis.core import QgsProcessing
 
 from ..workflow.graph import Graph
-from .model_out import Lost, to_model
+from .loss import Lost
+from .model_out import to_model
 
 _INDENT = 4
 

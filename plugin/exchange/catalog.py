@@ -35,4 +35,6 @@ def tool_algorithms(
         role = roles.of(one.name)
         if is_offered(one.name) and role is not None:
             gives = shapes.of(Vertex("v", tool=one.name, parameters={}), {}, {})
-            yield ToolAlgorithm(registry.find(one.name), role, gives, place)
+            some = shapes.of(Vertex("v", tool=one.name, parameters={"where": "TRUE"}), {}, {})
+            speaks = gives.shape is None and some.shape is not None
+            yield ToolAlgorithm(registry.find(one.name), role, gives, place, speaks)

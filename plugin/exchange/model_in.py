@@ -22,6 +22,8 @@ from ..workflow.graph import Graph, Group, Source, Type, Variable, Vertex
 from ..workflow.role import Roles
 from ..workflow.value import Asked, Layer, Output, Value
 from .loss import Lost
+from .model_out import ANSWER
+from .remainder import VARIABLE, known, restored
 from .tool_algorithm import OUTPUT, PREFIX
 
 _LAYERS = {"vector", "source", "raster", "layer", "maplayer", "mesh", "pointcloud"}
@@ -64,14 +66,19 @@ class _Reader:
         self._roles = roles
         self._lost: list[Lost] = []
         self._layers: dict[str, str] = {}
+        self._past = known(str(model.variables().get(VARIABLE, "")))
 
     def read(self) -> Read:
         """Read inputs, then steps."""
-        children = self._model.childAlgorithms()
+        children = {
+            key: one
+            for key, one in self._model.childAlgorithms().items()
+            if not self._tells_answer(key, one)
+        }
         inputs = [one for one in self._model.parameterDefinitions() if not one.isDestination()]
         sources, variables = [], []
         for one in inputs:
-            if one.type() in _LAYERS:
+            if self._is_layer(one):
                 name = one.description() or one.name()
                 self._layers[one.name()] = name
                 sources.append(Source(name, str(one.defaultValue() or "")))
@@ -87,8 +94,22 @@ class _Reader:
             title=self._model.displayName(),
         )
         for name in self._model.variables():
-            self._lost.append(Lost("", f"The model's variable {name} is not taken over."))
-        return Read(graph, tuple(self._lost))
+            if name != VARIABLE:
+                self._lost.append(Lost("", f"The model's variable {name} is not taken over."))
+        graph, lost = restored(graph, self._past)
+        return Read(graph, (*self._lost, *lost))
+
+    def _is_layer(self, definition: QgsProcessingParameterDefinition) -> bool:
+        """Tell whether an input is a layer of the project, and no variable of the workflow."""
+        variable = self._past.variable(definition.name())
+        asked = variable is not None and variable.type is Type.LAYER
+        return definition.type() in _LAYERS and not asked
+
+    def _tells_answer(self, key: str, child: QgsProcessingModelChildAlgorithm) -> bool:
+        """Tell whether a step is the one that an exported model gives its answer by."""
+        given = self._past.answer.value is not None and not self._past.has(key)
+        ours = child.algorithmId() == f"{_OURS}calculate"
+        return given and ours and key.rstrip("_") == ANSWER
 
     def _variable(self, definition: QgsProcessingParameterDefinition) -> Variable:
         label = definition.description()
@@ -129,7 +150,7 @@ class _Reader:
             agent="" if role is None else role.name,
             tool=tool,
             parameters=parameters,
-            title=_title(child.description(), key),
+            title=_title(child, key),
             comment=child.comment().description(),
             position=(place.x(), place.y()),
             bypassed=not child.isActive(),
@@ -184,6 +205,9 @@ def _decoded(value: Value) -> Value:
     return value
 
 
-def _title(description: str, key: str) -> str:
-    """Return a step's title without the id that an exported model adds to it."""
-    return description[: -len(key) - 1] if description.endswith(f" {key}") else description
+def _title(child: QgsProcessingModelChildAlgorithm, key: str) -> str:
+    """Return a step's title without the id that an exported model adds, "" for its tool's own."""
+    said = child.description()
+    found = said[: -len(key) - 1] if said.endswith(f" {key}") else said
+    own = child.algorithm()
+    return "" if own is not None and found == own.displayName() else str(found)

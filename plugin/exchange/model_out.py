@@ -13,6 +13,7 @@ from qgis.core import (
     QgsProcessingModelChildAlgorithm,
     QgsProcessingModelChildDependency,
     QgsProcessingModelChildParameterSource,
+    QgsProcessingModelGroupBox,
     QgsProcessingModelOutput,
     QgsProcessingModelParameter,
     QgsProcessingParameterDefinition,
@@ -21,18 +22,22 @@ from qgis.core import (
     QgsProcessingParameterNumber,
     QgsProcessingParameterString,
 )
-from qgis.PyQt.QtCore import QPointF
+from qgis.PyQt.QtCore import QPointF, QSizeF
+from qgis.PyQt.QtGui import QColor
 
 from ..workflow.graph import Graph, Kind, Type, Variable, Vertex
 from ..workflow.topology import order
 from ..workflow.value import Asked, Layer, Output, Template, Value
 from .loss import Lost
-from .tool_algorithm import OUTPUT, PREFIX
+from .remainder import VARIABLE, kept
+from .tool_algorithm import OUTPUT, PREFIX, SPOKEN
 
 Source = QgsProcessingModelChildParameterSource
 _COLUMN, _ROW = 260.0, 130.0
 _BARE = re.compile(r"\W+")
 _VARIABLE_MARKS = re.compile(r"[\s'\"():.]")
+ANSWER, _CALCULATE = "answer", "calculate"
+"""The step that gives the number of the answer, and its tool."""
 _LAYER_OUTPUTS = ("outputVector", "outputRaster", "outputLayer")
 
 
@@ -70,9 +75,11 @@ class _Writer:
                 self._layer(name, sources.get(name, ""))
         for place, key in enumerate(steps):
             self._step(self._graph.vertex(key), place)
-        self._outputs(steps)
-        if self._graph.answer.text or self._graph.answer.value:
+        self._outputs((*steps, *self._answer()))
+        self._boxes()
+        if self._graph.question:
             self._model.setHelpContent({"ALG_DESC": self._graph.question})
+        self._model.setVariables({VARIABLE: kept(self._graph)})
         for note in self._graph.notes:
             self._lose("", f'The note "{note.text[:40]}" is not taken over.')
         return self._model, tuple(self._lost)
@@ -213,19 +220,35 @@ class _Writer:
         if value.vertex not in self._held:
             self._lose(vertex.id, f"{vertex.id} uses {value.vertex}, which a model has not.")
             return None
-        names = self._output_names(value.vertex)
-        if not value.key:
-            layer = next((key for key, kind in names.items() if kind in _LAYER_OUTPUTS), OUTPUT)
-            return Source.fromChildOutput(value.vertex, layer)
-        if value.key in names:
-            return Source.fromChildOutput(value.vertex, value.key)
+        key = value.key or self._main(seen)
+        if key in self._output_names(value.vertex):
+            return Source.fromChildOutput(value.vertex, key)
         return Source.fromExpression(self._number(value))
+
+    def _main(self, vertex: Vertex) -> str:
+        """Return the output that a step means without a key: its layer, else its only number."""
+        names = self._output_names(vertex.id)
+        if not self._tells(vertex.id):
+            return next((key for key, kind in names.items() if kind in _LAYER_OUTPUTS), OUTPUT)
+        given = vertex.parameters or {}
+        if SPOKEN in names and (given.get("conditions") or given.get("where")):
+            return SPOKEN
+        return next((key for key, kind in names.items() if kind == "outputNumber"), OUTPUT)
+
+    def _tells(self, key: str) -> bool:
+        """Tell whether a step is a typed tool that gives numbers, and a layer only of those."""
+        if not self._held[key].startswith(f"geo_olm:{PREFIX}"):
+            return False
+        algorithm = QgsApplication.processingRegistry().algorithmById(self._held[key])
+        flag = QgsProcessingParameterDefinition.Flag.FlagOptional
+        return bool(algorithm.parameterDefinition(OUTPUT).flags() & flag)
 
     def _number(self, value: Output) -> str:
         """Return the expression for a number of a step."""
         names = self._output_names(value.vertex)
-        if value.key in names:
-            return self._variable_of(value.vertex, value.key)
+        key = value.key or self._main(self._graph.vertex(value.vertex))
+        if key in names:
+            return self._variable_of(value.vertex, key)
         if value.key in ("count", "features"):
             layer = next((key for key, kind in names.items() if kind in _LAYER_OUTPUTS), OUTPUT)
             return f"layer_property({self._variable_of(value.vertex, layer)}, 'feature_count')"
@@ -260,6 +283,50 @@ class _Writer:
         return {one.name(): one.type() for one in algorithm.outputDefinitions()}
 
     # -- outputs
+
+    def _answer(self) -> tuple[str, ...]:
+        """Add a step that gives the number of the answer, where no table of a step holds it."""
+        value = self._graph.answer.value
+        if value is None or not value.key or value.vertex not in self._held:
+            return ()
+        names = self._output_names(value.vertex)
+        if self._tells(value.vertex) or not self._is_tool(_CALCULATE):
+            return ()
+        if value.key not in names and value.key not in ("count", "features"):
+            self._lose(value.vertex, f"{value.text} is no output of its algorithm.")
+            return ()
+        key = ANSWER
+        while self._graph.has(key):
+            key += "_"
+        child = QgsProcessingModelChildAlgorithm(f"geo_olm:{PREFIX}{_CALCULATE}")
+        child.setChildId(key)
+        child.setDescription(f"Answer {key}")
+        child.setPosition(QPointF(_COLUMN * (len(self._held) + 1), _ROW * 4))
+        number = Source.fromExpression(f"to_string({self._number(value)})")
+        child.addParameterSources("expression", [number])
+        child.setDependencies([QgsProcessingModelChildDependency(value.vertex)])
+        self._held[key] = child.algorithmId()
+        self._model.addChildAlgorithm(child)
+        return (key,)
+
+    def _boxes(self) -> None:
+        """Draw a box around the steps of each group."""
+        for group in self._graph.groups:
+            places = [
+                self._model.childAlgorithm(key).position()
+                for key in group.vertices
+                if key in self._held
+            ]
+            if not places:
+                self._lose("", f'The group "{group.title}" holds no step of the model.')
+                continue
+            across, down = [one.x() for one in places], [one.y() for one in places]
+            box = QgsProcessingModelGroupBox(group.title)
+            box.setPosition(QPointF((min(across) + max(across)) / 2, (min(down) + max(down)) / 2))
+            box.setSize(QSizeF(max(across) - min(across) + _COLUMN, max(down) - min(down) + _ROW))
+            if group.color:
+                box.setColor(QColor(group.color))
+            self._model.addGroupBox(box)
 
     def _outputs(self, steps: tuple[str, ...]) -> None:
         """Let the layers that no other step uses be the model's, and tables of the numbers that

@@ -38,7 +38,8 @@ from ..workflow.shape import Gives
 from .tool_parameter import arguments, parameters, title
 
 PREFIX = "tool_"
-OUTPUT, TEXT = "OUTPUT", "TEXT"
+OUTPUT, TEXT, SPOKEN = "OUTPUT", "TEXT", "FEATURES"
+_WGS_84 = "EPSG:7030"
 
 
 def tr(text: str) -> str:
@@ -63,9 +64,13 @@ class ToolAlgorithm(QgsProcessingAlgorithm):
     event loop spins.
     """
 
-    def __init__(self, tool: Tool, role: Role, gives: Gives, place: Workplace) -> None:
+    def __init__(
+        self, tool: Tool, role: Role, gives: Gives, place: Workplace, speaks: bool = False
+    ) -> None:
+        """`speaks` tells that a tool without a layer may speak of features."""
         super().__init__()
         self._tool, self._role, self._gives, self._place = tool, role, gives, place
+        self._speaks = speaks
 
     @property
     def definition(self) -> ToolDefinition:
@@ -88,7 +93,7 @@ class ToolAlgorithm(QgsProcessingAlgorithm):
         return self.definition.description
 
     def createInstance(self) -> ToolAlgorithm:  # noqa: D102
-        return ToolAlgorithm(self._tool, self._role, self._gives, self._place)
+        return ToolAlgorithm(self._tool, self._role, self._gives, self._place, self._speaks)
 
     def flags(self) -> Any:
         """Keep the algorithm on the main thread."""
@@ -111,8 +116,17 @@ class ToolAlgorithm(QgsProcessingAlgorithm):
                     OUTPUT, label, kind, optional=True, createByDefault=False
                 )
             )
+        if self._speaks:
+            label = tr("Features that meet the conditions")
+            self.addParameter(
+                QgsProcessingParameterFeatureSink(
+                    SPOKEN, label, optional=True, createByDefault=False
+                )
+            )
         for key in (*self._gives.numbers, *self._gives.may):
             self.addOutput(QgsProcessingOutputNumber(key, title(key)))
+        for key in self._gives.texts:
+            self.addOutput(QgsProcessingOutputString(key, title(key)))
         self.addOutput(QgsProcessingOutputString(TEXT, tr("Result in words")))
 
     def processAlgorithm(
@@ -122,39 +136,33 @@ class ToolAlgorithm(QgsProcessingAlgorithm):
         feedback: QgsProcessingFeedback,
     ) -> dict[str, Any]:
         """Run the tool. Raises QgsProcessingException with the tool's own sentence."""
-        project = QgsProject()
-        source = context.project() or QgsProject.instance()
-        project.setCrs(source.crs())
-        project.setEllipsoid(context.ellipsoid() or source.ellipsoid())
-        project.setTransformContext(context.transformContext())
+        project, taken = _room(context)
         toolbox = self._place.toolbox(project)
 
-        copies: dict[str, str] = {}
-
-        def taken(layer: QgsMapLayer) -> str:
-            if layer.id() not in copies:
-                copy = layer.clone()
-                others = len(project.mapLayersByName(layer.name()))
-                copy.setName(f"{layer.name()} ({others + 1})" if others else layer.name())
-                copies[layer.id()] = project.addMapLayer(copy).name()
-            return copies[layer.id()]
+        def called(name: str, given: dict[str, Any]) -> ToolResult:
+            result: ToolResult = self._place.run(
+                lambda stopped: toolbox.run(name, given, feedback.setProgress, stopped),
+                feedback.isCanceled,
+            )
+            return result
 
         try:
             given = arguments(self, self.definition, values, context, taken)
             feedback.pushDebugInfo(f"{self.definition.name} {given}")
-            result: ToolResult = self._place.run(
-                lambda stopped: toolbox.run(
-                    self.definition.name, given, feedback.setProgress, stopped
-                ),
-                feedback.isCanceled,
-            )
+            result = called(self.definition.name, given)
             feedback.pushInfo(result.text)
             found = {**result.texts, **result.numbers, TEXT: result.text}
             if self._gives.shape is None:
                 found.update(self._table(result, values, context))
-            elif result.layers:
-                layer = project.mapLayer(result.layers[0].id)
-                found[OUTPUT] = self._written(layer, values, context, feedback)
+                layer_output = SPOKEN
+            else:
+                layer_output = OUTPUT
+            layers = result.layers
+            if not layers and result.speaks and values.get(layer_output):
+                layers = called("layer_info", {"layer": result.id}).extracted
+            if layers and values.get(layer_output):
+                layer = project.mapLayer(layers[0].id)
+                found[layer_output] = self._written(layer, layer_output, values, context, feedback)
             return found
         except ToolError as error:
             raise QgsProcessingException(error.message) from error
@@ -184,27 +192,55 @@ class ToolAlgorithm(QgsProcessingAlgorithm):
     def _written(
         self,
         layer: QgsMapLayer,
+        output: str,
         values: dict[str, Any],
         context: QgsProcessingContext,
         feedback: QgsProcessingFeedback,
     ) -> str:
         """Write the result where the user wants it and return its id or path."""
         if isinstance(layer, QgsRasterLayer):
-            path = str(self.parameterAsOutputLayer(values, OUTPUT, context))
+            path = str(self.parameterAsOutputLayer(values, output, context))
             if gdal.Translate(path, layer.source()) is None:
                 raise QgsProcessingException(tr("{} cannot be written.").format(path))
             return path
         if not isinstance(layer, QgsVectorLayer):
             raise QgsProcessingException(tr("The result is no layer with features."))
         sink, identity = self.parameterAsSink(
-            values, OUTPUT, context, layer.fields(), layer.wkbType(), layer.crs()
+            values, output, context, layer.fields(), layer.wkbType(), layer.crs()
         )
         if sink is None:
-            raise QgsProcessingException(self.invalidSinkError(values, OUTPUT))
+            raise QgsProcessingException(self.invalidSinkError(values, output))
         for feature in layer.getFeatures():
             if feedback.isCanceled():
                 break
             if not sink.addFeature(feature, QgsFeatureSink.Flag.FastInsert):
-                raise QgsProcessingException(self.writeFeatureError(sink, values, OUTPUT))
+                raise QgsProcessingException(self.writeFeatureError(sink, values, output))
         sink.flushBuffer()
         return str(identity)
+
+
+def _room(context: QgsProcessingContext) -> tuple[QgsProject, Callable[[QgsMapLayer], str]]:
+    """Return a project to work in, and what copies a layer into it and returns its name there.
+
+    It measures as the user's project does. Where that has no CRS, and so no ellipsoid, it takes
+    the CRS of its first layer, and the context's ellipsoid or that of WGS 84.
+    """
+    project, source = QgsProject(), context.project() or QgsProject.instance()
+    project.setCrs(source.crs())
+    project.setEllipsoid(context.ellipsoid() or source.ellipsoid())
+    project.setTransformContext(context.transformContext())
+    copies: dict[str, str] = {}
+
+    def taken(layer: QgsMapLayer) -> str:
+        if layer.id() not in copies:
+            copy = layer.clone()
+            others = len(project.mapLayersByName(layer.name()))
+            copy.setName(f"{layer.name()} ({others + 1})" if others else layer.name())
+            copies[layer.id()] = project.addMapLayer(copy).name()
+            if not project.crs().isValid() and layer.crs().isValid():
+                project.setCrs(layer.crs())
+                named = context.ellipsoid()
+                project.setEllipsoid(named if named not in ("", "NONE") else _WGS_84)
+        return copies[layer.id()]
+
+    return project, taken

@@ -49,7 +49,7 @@ def test_each_tool_that_needs_no_chat_is_an_algorithm() -> None:
         assert created.name() == f"tool_{name}"
         assert created.displayName()
         assert created.group().endswith("tools")
-        assert [x.name() for x in created.parameterDefinitions() if x.name() != "OUTPUT"] == list(
+        assert [x.name() for x in created.parameterDefinitions() if not x.isDestination()] == list(
             one.definition.parameters["properties"]
         )
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from . import argument, execution, wording
 from .base import Family, LayerReference, ToolDefinition, ToolResult
-from .condition import field_named
+from .condition import field_named, quoted_name
 from .context import Context
 from .expression import SourceFields
 from .feature_name import named, naming_field
@@ -93,11 +93,16 @@ class ZonalStatistics(Unchecked):
 
 
 def _merged(zones: VectorSource, by: str, folder: Path, context: Context) -> str:
-    """Merge the polygons of each value of a field, keeping that field alone."""
-    whole, path = str(folder / "merged.gpkg"), str(folder / "zones.gpkg")
+    """Merge the polygons of each value of a field, keeping that field alone, in its order.
+
+    Processing gives merged polygons in an order that differs from one start of QGIS to another.
+    """
+    whole, in_order, path = (str(folder / f"{one}.gpkg") for one in ("merged", "sorted", "zones"))
     parameters = {"INPUT": zones.id, "FIELD": [by], "OUTPUT": whole}
     _run("native:dissolve", parameters, context)
-    _run("native:retainfields", {"INPUT": whole, "FIELDS": [by], "OUTPUT": path}, context)
+    order = {"INPUT": whole, "EXPRESSION": quoted_name(by), "OUTPUT": in_order}
+    _run("native:orderbyexpression", order, context)
+    _run("native:retainfields", {"INPUT": in_order, "FIELDS": [by], "OUTPUT": path}, context)
     return path
 
 

@@ -8,14 +8,23 @@ the others are the reference chains of resources/evaluation.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import pytest
 from osgeo import gdal
-from qgis.core import NULL, QgsMapLayer, QgsProject, QgsRasterLayer, QgsVectorLayer
+from qgis.core import (
+    NULL,
+    QgsFeature,
+    QgsMapLayer,
+    QgsProject,
+    QgsRasterLayer,
+    QgsVectorLayer,
+    QgsWkbTypes,
+)
 from qgis.PyQt.QtCore import QDate, QDateTime, Qt, QTime
 
 from geo_olm.plugin.assembly import make_toolbox
@@ -67,6 +76,12 @@ def of_chain(task: Task, chain: Chain) -> Graph:
     ]
     ending = filled(chain.steps[-1].arguments, chain.names, ids)
     return Tracer(tools, agents(), layers).graph(task.question, calls, ending)
+
+
+def names(short: Collection[str]) -> list[Any]:
+    """Return the names of all workflows as parameters; those not in `short` are long."""
+    found = sorted(graphs()) if DATA.is_dir() else []
+    return [one if one in short else pytest.param(one, marks=pytest.mark.long) for one in found]
 
 
 def sources(task: Task) -> dict[str, str]:
@@ -145,14 +160,11 @@ def content(layer: QgsMapLayer) -> dict[str, Any]:
     assert layer.isValid()
     kept = [at for at, one in enumerate(layer.fields()) if one.name().lower() != "fid"]
     rows = [
-        (
-            bytes(one.geometry().asWkb()).hex() if one.hasGeometry() else None,
-            *(_plain(one.attribute(at)) for at in kept),
-        )
+        (_shape(one, layer), *(_plain(one.attribute(at)) for at in kept))
         for one in layer.getFeatures()
     ]
     return {
-        "crs": layer.crs().toProj(),
+        "crs": _place(layer),
         "fields": [layer.fields()[at].name() for at in kept],
         "rows": rows,
     }
@@ -162,13 +174,29 @@ def _raster(layer: QgsRasterLayer) -> dict[str, Any]:
     opened = gdal.Open(layer.source())
     bands = [opened.GetRasterBand(number + 1) for number in range(opened.RasterCount)]
     return {
-        "crs": layer.crs().toProj(),
+        "crs": _place(layer),
         "size": (opened.RasterXSize, opened.RasterYSize),
         "place": opened.GetGeoTransform(),
         "kinds": [one.DataType for one in bands],
         "empty": [str(one.GetNoDataValue()) for one in bands],
         "cells": hashlib.sha256(opened.ReadAsArray().tobytes()).hexdigest(),
     }
+
+
+def _shape(feature: QgsFeature, layer: QgsVectorLayer) -> str | None:
+    """Return a geometry as WKB, of many parts in a layer of such: files write it so."""
+    if not feature.hasGeometry():
+        return None
+    geometry = feature.geometry()
+    if QgsWkbTypes.isMultiType(layer.wkbType()):
+        geometry.convertToMultiType()
+    return bytes(geometry.asWkb()).hex()
+
+
+def _place(layer: QgsMapLayer) -> str:
+    """Return a CRS as PROJ writes it; a GeoPackage knows a nameless WGS 84 by its ellipsoid."""
+    text = layer.crs().toProj().replace("+ellps=WGS84", "+datum=WGS84")
+    return text.replace(" +type=crs", "")
 
 
 def _plain(value: Any) -> Any:

@@ -8,6 +8,7 @@ from qgis.PyQt.QtGui import QIcon
 
 from ..tools.catalog import build_registry
 from .ask import AskAlgorithm
+from .batch_workflow import BatchWorkflowAlgorithm
 from .check import CheckModelAlgorithm
 from .evaluation.algorithm import EvaluateAlgorithm
 from .exchange.catalog import tool_algorithms
@@ -36,6 +37,7 @@ class GeoOlmProvider(QgsProcessingProvider):
         """Register the algorithms."""
         for algorithm in (
             AskAlgorithm(),
+            BatchWorkflowAlgorithm(),
             CheckModelAlgorithm(),
             EvaluateAlgorithm(),
             FindAlgorithm(),

@@ -13,6 +13,7 @@ ALLOWED = {
     "plugin.workflow": ("plugin.workflow", "plugin.llm.base", "plugin.agent.message",
                         "tools.base"),
     "plugin.exchange": ("plugin.exchange", "plugin.workflow", "tools"),
+    "plugin.batch": ("plugin", "tools"),
     "plugin.evaluation": ("plugin", "tools"),
     "plugin": ("plugin", "tools"),
     "tools": ("tools",),
@@ -45,7 +46,8 @@ UI_MAY_SEE = {
 
 LAZY = {
     "httpx", "openai", "ollama", "pandas", "geopandas", "pyarrow", "pyogrio", "onnxruntime",
-    "pystac", "pystac_client", "matplotlib", "processing",
+    "pystac", "pystac_client", "matplotlib", "processing", "distributed", "dask", "cloudpickle",
+    "psutil",
 }  # fmt: skip
 ONLY_LAZILY_IMPORTED = {"plugin.llm.httpx_transport"}
 """Modules that may import a client library at their top, since nothing imports them at its own."""

@@ -35,10 +35,10 @@ from .tool_algorithm import OUTPUT, PREFIX, SPOKEN
 Source = QgsProcessingModelChildParameterSource
 _COLUMN, _ROW = 260.0, 130.0
 _BARE = re.compile(r"\W+")
-_VARIABLE_MARKS = re.compile(r"[\s'\"():.]")
+VARIABLE_MARKS = re.compile(r"[\s'\"():.]")
 ANSWER, _CALCULATE = "answer", "calculate"
 """The step that gives the number of the answer, and its tool."""
-_LAYER_OUTPUTS = ("outputVector", "outputRaster", "outputLayer")
+LAYER_OUTPUTS = ("outputVector", "outputRaster", "outputLayer")
 
 
 def to_model(
@@ -229,7 +229,7 @@ class _Writer:
         """Return the output that a step means without a key: its layer, else its only number."""
         names = self._output_names(vertex.id)
         if not self._tells(vertex.id):
-            return next((key for key, kind in names.items() if kind in _LAYER_OUTPUTS), OUTPUT)
+            return next((key for key, kind in names.items() if kind in LAYER_OUTPUTS), OUTPUT)
         given = vertex.parameters or {}
         if SPOKEN in names and (given.get("conditions") or given.get("where")):
             return SPOKEN
@@ -250,14 +250,14 @@ class _Writer:
         if key in names:
             return self._variable_of(value.vertex, key)
         if value.key in ("count", "features"):
-            layer = next((key for key, kind in names.items() if kind in _LAYER_OUTPUTS), OUTPUT)
+            layer = next((key for key, kind in names.items() if kind in LAYER_OUTPUTS), OUTPUT)
             return f"layer_property({self._variable_of(value.vertex, layer)}, 'feature_count')"
         self._lose(value.vertex, f"{value.text} is no output of its algorithm.")
         return "NULL"
 
     def _variable_of(self, vertex: str, output: str) -> str:
         """Return the variable by which expressions of a model mean an output of a step."""
-        return "@" + _VARIABLE_MARKS.sub("_", f"{self._named[vertex]}_{output}")
+        return "@" + VARIABLE_MARKS.sub("_", f"{self._named[vertex]}_{output}")
 
     def _template(self, vertex: Vertex, template: Template) -> Source:
         """Return an expression that puts the text together."""
@@ -309,6 +309,15 @@ class _Writer:
         self._model.addChildAlgorithm(child)
         return (key,)
 
+    def _ends(self, key: str) -> list[str]:
+        """Return the outputs of a step that are the model's: its layer, and others asked for."""
+        names = self._output_names(key)
+        layers = [name for name, kind in names.items() if kind in LAYER_OUTPUTS]
+        asked: Mapping[str, Value] = {}
+        if self._graph.has(key):
+            asked = (self._graph.vertex(key).parameters or {}).get("parameters") or {}
+        return [name for name in layers if name == layers[0] or asked.get(name)]
+
     def _boxes(self) -> None:
         """Draw a box around the steps of each group."""
         for group in self._graph.groups:
@@ -338,15 +347,14 @@ class _Writer:
         for key in steps:
             if key not in self._held or (key in used and key not in told):
                 continue
-            names = self._output_names(key)
-            layer = next((name for name, kind in names.items() if kind in _LAYER_OUTPUTS), "")
-            if not layer:
-                continue
             child = self._model.childAlgorithm(key)
-            output = QgsProcessingModelOutput(f"Result {key}")
-            output.setChildId(key)
-            output.setChildOutputName(layer)
-            child.setModelOutputs({f"Result {key}": output})
+            ends = {}
+            for place, layer in enumerate(self._ends(key)):
+                name = f"Result {key} {layer}" if place else f"Result {key}"
+                ends[name] = QgsProcessingModelOutput(name)
+                ends[name].setChildId(key)
+                ends[name].setChildOutputName(layer)
+            child.setModelOutputs(ends)
             self._model.setChildAlgorithm(child)
         self._model.updateDestinationParameters()
 

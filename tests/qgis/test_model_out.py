@@ -200,7 +200,8 @@ def test_what_a_graph_cannot_hold_of_a_model_is_listed(tmp_path: Path) -> None:
     model.addChildAlgorithm(missing)
     read = from_model(model, agents())
     assert sorted(one.text for one in read.lost) == [
-        "The expression 1 + 1 of b becomes a text.",
+        "The expression 1 + 1 of b becomes its value, 2.",
+        "The model's group g is not taken over.",
         'This QGIS has no algorithm "none:such".',
     ]
 

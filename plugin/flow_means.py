@@ -76,11 +76,13 @@ class Ways:
 @dataclass
 class Outcome:
     """A run's graph with its statuses, its results by step, and the same graph with the abstract
-    steps that were carried out made concrete."""
+    steps that were carried out made concrete. `unanswered` says why a run whose steps were all
+    done has no answer: what the graph's answer names was not given."""
 
     graph: Graph
     results: dict[str, ToolResult] = field(default_factory=dict)
     concrete: Graph = field(default_factory=Graph)
+    unanswered: str = ""
 
 
 @dataclass(frozen=True)

@@ -96,6 +96,7 @@ class GraphRun:
                 graph = replace(graph, answer=Answer())
             said = answered(graph, done, self._write)
         except ResolvingError as error:
+            outcome.unanswered = str(error)
             return self._ended(Status.FAILED, str(error), None, tools, began)
         return self._ended(Status.OK, said.text, said, tools, began)
 

@@ -25,15 +25,22 @@ _ANY_FEATURE_S = 2e-5
 
 
 def surroundings(
-    toolbox: Toolbox, registry: Registry, roles: Roles, folder: Path | None
+    toolbox: Toolbox,
+    registry: Registry,
+    roles: Roles,
+    folder: Path | None,
+    with_results: bool = False,
 ) -> Surroundings:
     """Return what graphs over a toolbox's project are checked against; `folder` is that of the
-    files which steps write. Reads features, so call it on a worker."""
+    files which steps write. `with_results` counts what a chat has made as layers, too. Reads
+    features, so call it on a worker."""
     return Surroundings(
         definitions={one.name: one for one in registry.definitions()},
         roles=roles,
         shapes=shape.load(RESOURCES / "workflows" / "shapes.json"),
-        layers={one.key: one for one in toolbox.layers() if one.id and not one.short},
+        layers={
+            one.key: one for one in toolbox.layers() if (with_results if one.short else one.id)
+        },
         fit=partial(_fit, registry),
         phrases=phrase.load(RESOURCES / "workflows" / "operations.json"),
         closest=closest,

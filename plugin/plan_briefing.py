@@ -20,6 +20,7 @@ from .workflow.plan_form import ANSWER, REJECT
 from .workflow.role import Roles
 
 _FOLDER = RESOURCES / "workflows"
+_WHOLE = 8
 _SHOWN, _NEAR = 3, 8
 """Examples that are shown; and those whose tools are offered too, if the intent is theirs."""
 _REFERENCE = re.compile(r"\b(r\d+)\.([A-Za-z_]\w*)")
@@ -45,6 +46,7 @@ class ProjectBriefing:
         self._workflow = state.load(_FOLDER / "analysis.json")
         self._phrases = phrase.load(_FOLDER / "operations.json")
         self.bank = bank(self._prompts.ignored)
+        self._follow_ups = bank(self._prompts.ignored, follow_ups=True)
         self._doable = {stem for one in toolbox.definitions() for stem in _stems(one.description)}
         self.intents = tuple(one.name for one in self._workflow.intents)
 
@@ -60,18 +62,31 @@ class ProjectBriefing:
             (
                 _asked(one.layers, one.question),
                 {
+                    "REFERS_TO": one.refers,
                     **({"ENGLISH": one.english} if one.english else {}),
                     "NEEDS": one.needs,
                     "USER_INTENT": one.intent,
                     "layers": one.keys,
                 },
             )
-            for one in self.bank.initial()
+            for one in self._follow_ups.initial()
         ]
 
     def overview(self, question: str, layers: Sequence[LayerProfile]) -> str:
         """Return the layers, a line each, and the question."""
         return _asked(prompt.layer_lines(layers, question), question)
+
+    def refers(self, question: str) -> bool:
+        """Tell whether a question begins with a word that speaks of an earlier result."""
+        return self._prompts.refers(question)
+
+    def is_part(self, question: str, layers: Sequence[LayerProfile]) -> bool:
+        """Tell whether a question is only whole with the one before it: it begins so, or is short
+        and names nothing of the project."""
+        is_short = len(question.split()) < _WHOLE
+        return self._prompts.continues(question) or (
+            is_short and not prompt.names_something(question, layers)
+        )
 
     def is_english(self, question: str) -> bool:
         """Tell whether a question need not be put into English first."""
@@ -89,8 +104,9 @@ class ProjectBriefing:
         """Return the worked examples most like a question, and the tools of those near by."""
         kinds = {one.name: one.geometry for one in self._toolbox.layers()}
         about = tuple(kinds[name] for name in understood.layers if name in kinds)
-        shown = self.bank.nearest(question, understood.intent, _SHOWN, about)
-        near = self.bank.nearest(question, understood.intent, _NEAR, about)
+        examples = self._follow_ups if understood.refers else self.bank
+        shown = examples.nearest(question, understood.intent, _SHOWN, about)
+        near = examples.nearest(question, understood.intent, _NEAR, about)
         tools = {step.tool for one in near if one.fits(understood.intent) for step in one.steps}
         return Chosen(
             tuple(self._worked(one) for one in shown),
@@ -98,10 +114,14 @@ class ProjectBriefing:
         )
 
     def in_metres(self, text: str) -> str:
-        """Return a text with its distances in metres too, where it has them in another unit."""
+        """Return a text with its distances in metres too, where it has them in another unit, and
+        with what it says in millions as a number."""
         for one in self._phrases.distances(text):
             if one.metres != one.number and text.count(one.text) == 1:
                 text = text.replace(one.text, f"{one.text} ({one.metres:.10g} m)")
+        for large in self._phrases.large_numbers(text):
+            if text.count(large.text) == 1:
+                text = text.replace(large.text, f"{large.text} ({large.number:.15g})")
         return text
 
     def revision_system(self) -> str:
@@ -146,17 +166,18 @@ class ProjectBriefing:
         return Worked(one.question, one.used, form_of(calls, self._roles))
 
 
-def bank(ignored: frozenset[str]) -> ExampleBank:
-    """Return the worked examples of the chat that do not speak of earlier results, and those that
-    only a graph can show."""
+def bank(ignored: frozenset[str], follow_ups: bool = False) -> ExampleBank:
+    """Return the worked examples of the chat and those that only a graph can show; those that
+    speak of earlier results only for `follow_ups`."""
     paths = [_FOLDER / "examples.json", _FOLDER / "graph_examples.json"]
     found = [one for path in paths if path.is_file() for one in example.load(path).examples]
-    alone = tuple(
+    shown = tuple(
         one
         for one in found
-        if one.refers == NOTHING and not any(step.tool == _UNDO for step in one.steps)
+        if (follow_ups or one.refers == NOTHING)
+        and not any(step.tool == _UNDO for step in one.steps)
     )
-    return ExampleBank(alone, ignored)
+    return ExampleBank(shown, ignored)
 
 
 def known_numbers(examples: ExampleBank) -> dict[str, tuple[str, ...]]:

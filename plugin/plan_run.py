@@ -19,16 +19,18 @@ from .agent.event import (
     CallFinished,
     CallStarted,
     Event,
+    Notice,
     RunFinished,
     RunStarted,
     StageChanged,
     Status,
 )
 from .agent.example import Step
-from .agent.message import ToolCall
+from .agent.message import Message, Role, ToolCall
 from .agent.recall import Past, remember
 from .agent.talk import Talk
 from .agent.work import Work
+from .flow_means import Outcome
 from .flow_runner import GraphRun
 from .llm.base import Cancelled, ModelError, RunCancelled, Usage
 from .llm.speaker import ModelSpeaker
@@ -37,7 +39,9 @@ from .plan_work import make_planner, with_sources
 from .planner import Planner
 from .settings import Settings
 from .sub_agent import StepAgent
+from .workflow.answering import answered
 from .workflow.cache import Cache
+from .workflow.graph import Answer
 from .workflow.plan_event import Planned, Planning, made
 from .workflow.plan_form import PlanError
 
@@ -109,11 +113,13 @@ class PlanRun:
             end = self._carried_out()
         except PlanError as error:
             _LOG.info("no plan: %s", error)
-            return None
+            end = None
         except (RunCancelled, ToolCancelled):
             end = RunFinished(Status.CANCELLED, _STOPPED, reason=_STOPPED)
         except ModelError as error:
             end = RunFinished(Status.FAILED, error.message, reason=error.message)
+        if end is None or end.status in (Status.CANCELLED, Status.FAILED):
+            self._chat.planning.forget_question()
         if end is None:
             return None
         spent = self.spent()
@@ -129,10 +135,16 @@ class PlanRun:
 
     def _carried_out(self) -> RunFinished | None:
         self._planner = planner = make_planner(
-            self._toolbox, self._speaker, self._settings, self._told, self._cancelled
+            self._toolbox,
+            self._speaker,
+            self._settings,
+            self._told,
+            self._cancelled,
+            self._chat.planning,
         )
         planned = planner.plan(self._question)
         planned = with_sources(planned, self._toolbox.layers())
+        self._tell_understood(planned)
         self._enter(_LOAD, planned.understood.intent)
         self._emit(made(planned))
         chosen = planned.candidate
@@ -144,6 +156,15 @@ class PlanRun:
             _LOG.info("the plan cannot run: %s", chosen.errors[0].message)
             return None
         return self._ran(planned, planner)
+
+    def _tell_understood(self, planned: Planned) -> None:
+        """Say what a question was taken for that is not whole by itself."""
+        refers = planned.understood.refers
+        about = next((one.title for one in self._layers if refers and one.short == refers), "")
+        if about:
+            self._emit(Notice(f"Taken as a question about {about}."))
+        elif planned.graph.question not in ("", self._question):
+            self._emit(Notice(f"Taken as: {planned.graph.question}"))
 
     def _ran(self, planned: Planned, planner: Planner) -> RunFinished | None:
         ends: list[RunFinished] = []
@@ -159,15 +180,35 @@ class PlanRun:
         outcome = run.run(planned.graph, lambda told: self._pass_on(told, ends), self._cancelled)
         end = ends[-1]
         self._tool_seconds += end.seconds["tools"]
+        if outcome.unanswered:
+            end = self._told_plainly(end, outcome)
         if end.status is Status.FAILED:
             _LOG.info("the plan failed: %s", end.reason)
             return None
         if end.status is Status.OK:
-            end = self._confirmed(end, list(outcome.results.values()), planner)
+            for one in planned.candidate.doubts:
+                self._emit(Notice(f"{one.message} Check the result.", warning=True))
+            end = self._confirmed(
+                end, list(outcome.results.values()), planner, planned.understood.refers
+            )
         self._enter(self._agent.workflow.final)
         results = tuple(one.id for one in outcome.results.values() if one.id)
         self._remember(planned, end.answer, results)
         return end
+
+    def _told_plainly(self, end: RunFinished, outcome: Outcome) -> RunFinished:
+        """Tell what the steps gave where the answer of the plan names what none of them did."""
+        said = answered(replace(outcome.graph, answer=Answer()), outcome.results, in_locale)
+        return replace(
+            end,
+            status=Status.OK,
+            answer=said.text,
+            value=said.value,
+            unit=said.unit,
+            reason="",
+            layers=said.layers,
+            files=said.files,
+        )
 
     def _pass_on(self, told: Any, ends: list[RunFinished]) -> None:
         """Tell what the graph tells; its calls are the stages' calls. May be on any thread."""
@@ -194,15 +235,15 @@ class PlanRun:
     # -- the end
 
     def _confirmed(
-        self, end: RunFinished, results: list[ToolResult], planner: Planner
+        self, end: RunFinished, results: list[ToolResult], planner: Planner, refers: str
     ) -> RunFinished:
         """The end is confirmed before it counts: the model words it, held to the results."""
         self._enter(_ANSWER)
-        memory = Chat(list(planner.messages))
+        memory = Chat(list(planner.memory.messages))
         for one in results:
             memory.keep(one)
             self._chat.keep(one)
-        shown = self._shown(results)
+        shown = self._shown(results, refers)
         made_now = (one for item in shown for one in (*item.extracted, *item.layers))
         end = replace(end, layers=tuple({one.id: one for one in (*end.layers, *made_now)}.values()))
         results += shown
@@ -224,11 +265,13 @@ class PlanRun:
         self._emit(AnswerDelta(end.answer))
         return end
 
-    def _shown(self, results: list[ToolResult]) -> list[ToolResult]:
-        """Where the question asks to show what was only counted, make a layer of it."""
+    def _shown(self, results: list[ToolResult], refers: str) -> list[ToolResult]:
+        """Where the question asks to show what was only counted, or narrows a layer that was made
+        before, make a layer of it."""
         speaking = [item for item in results if item.speaks]
         made_layer = any(item.layers for item in results)
-        if not speaking or made_layer or not self._agent.prompts.shows(self._question):
+        narrows = any(refers and one.short == refers and one.id for one in self._layers)
+        if not speaking or made_layer or not (narrows or self._agent.prompts.shows(self._question)):
             return []
         work = Work(self._toolbox, self._chat, self._agent.limits, self._cancelled, self._emit)
         call = ToolCall(f"show{len(self._chat.turns):05d}", _ZOOM, {"layer": speaking[-1].id})
@@ -256,6 +299,11 @@ class PlanRun:
             results,
         )
         remember(self._agent, self._chat, past)
+        given = "\n".join(step.result for step in calls) or "Nothing was done."
+        self._chat.planning.messages += [
+            Message(Role.USER, given),
+            Message(Role.ASSISTANT, answer),
+        ]
 
 
 def told_all(events: Generator[Event, None, Given], emit: Emit) -> Given:

@@ -13,6 +13,7 @@ from ..tools.base import LayerProfile
 from ..tools.catalog import build_registry
 from ..tools.toolbox import ProjectToolbox
 from .agent.event import ModelState, Notice, TokensUsed
+from .agent.message import Memory
 from .assembly import make_toolbox, output_of
 from .disclosure import Disclosure
 from .graph_check import checker, surroundings
@@ -27,7 +28,7 @@ from .settings import Settings
 from .workflow.finding import Finding
 from .workflow.graph import Graph, Source
 from .workflow.objective import Project, check_question
-from .workflow.phrase import load
+from .workflow.phrase import is_proper, load
 from .workflow.plan_event import Planned, Planning
 from .workflow.plan_form import PlanError
 
@@ -54,26 +55,46 @@ class Telling:
             self._emit(told)
 
 
+def question_check(toolbox: ProjectToolbox) -> Callable[[Graph], list[Finding]]:
+    """Return a check of what a graph's question says and none of its steps uses. Reads features,
+    so call it on a worker."""
+    phrases = load(RESOURCES / "workflows" / "operations.json")
+    layers = [one for one in toolbox.layers() if not one.short]
+    known = Project(
+        {one.key: [field.name for field in one.fields] for one in layers},
+        names={
+            value: field.name
+            for one in layers
+            for field in one.fields
+            for value in field.values
+            if is_proper(value)
+        },
+    )
+    return lambda graph: list(check_question(graph, phrases, known))
+
+
 def make_planner(
     toolbox: ProjectToolbox,
     speaker: ModelSpeaker,
     settings: Settings,
     emit: Emit,
     cancelled: Cancelled,
+    memory: Memory | None = None,
 ) -> Planner:
-    """Return a planner over a toolbox's project with all checks. Reads features, so call it on a
-    worker."""
-    check = checker(surroundings(toolbox, build_registry(), agents(), output_of(settings)))
-    phrases = load(RESOURCES / "workflows" / "operations.json")
-    layers = [one for one in toolbox.layers() if not one.short]
-    known = Project({one.key: [field.name for field in one.fields] for one in layers})
+    """Return a planner over a toolbox's project with all checks; with the `memory` of a chat it
+    goes on there, and may use what the chat has made. Reads features, so call it on a worker."""
+    around = surroundings(
+        toolbox, build_registry(), agents(), output_of(settings), with_results=memory is not None
+    )
+    check = checker(around)
+    unsaid = question_check(toolbox)
 
     def doubt(graph: Graph) -> list[Finding]:
         unused = [one for one in check(graph) if one.code == _UNUSED]
-        return [*unused, *check_question(graph, phrases, known)]
+        return [*unused, *unsaid(graph)]
 
     tell = Telling(emit, speaker.card().context)
-    return Planner(toolbox, speaker, settings, check, doubt, tell, cancelled)
+    return Planner(toolbox, speaker, settings, check, doubt, tell, cancelled, memory)
 
 
 def plan_question(

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from ..tools.base import LayerProfile, Toolbox, ToolDefinition
-from .agent.message import Message
+from .agent.message import Memory
 from .llm.base import Cancelled, Usage
 from .llm.grounding import ground
 from .llm.speaker import ModelSpeaker
@@ -53,12 +53,17 @@ class Planner:
         doubt: Check,
         tell: Tell,
         cancelled: Cancelled,
+        memory: Memory | None = None,
     ) -> None:
-        """Raises OSError, ValueError and RoleError where a resource is broken."""
+        """`memory` is what a chat remembers of plans.
+
+        Raises OSError, ValueError and RoleError where a resource is broken.
+        """
         roles = agents()
         tools = {one.name: one for one in toolbox.definitions()}
         self._speaker, self._settings = speaker, settings
         self._tell, self._cancelled = tell, cancelled
+        self.memory = Memory() if memory is None else memory
         self._talks: list[Conversation] = []
         briefing = ProjectBriefing(toolbox, roles, cancelled)
         self.means = Means(
@@ -84,14 +89,11 @@ class Planner:
         """The seconds of all that was asked."""
         return sum(one.seconds for one in self._talks)
 
-    @property
-    def messages(self) -> tuple[Message, ...]:
-        """The messages of the conversation that made the plan."""
-        return tuple(self._talks[0].messages) if self._talks else ()
-
     def plan(self, question: str) -> Planned:
         """Return the plan of a question. Raises ModelError, RunCancelled and PlanError."""
-        return MetaAgent(self.means, self._conversation()).plan(question)
+        talk = self._conversation()
+        talk.messages = self.memory.messages
+        return MetaAgent(self.means, talk, self.memory).plan(question)
 
     def reviser(self) -> Reviser:
         """Return what changes graphs by the model's words."""

@@ -31,6 +31,8 @@ class FieldProfile:
     `type` is one of integer, real, text, date, time, datetime, boolean, other; `samples` are up
     to a few distinct values as text; `minimum`/`maximum` are set for numbers and dates;
     `distinct` is None when counting stopped early; `empty` counts NULL (and blank text).
+    `values` are the distinct texts that were met, of text fields only: to find what a question
+    names, not to be shown.
     """
 
     name: str
@@ -41,6 +43,7 @@ class FieldProfile:
     maximum: str = ""
     distinct: int | None = None
     empty: int | None = None
+    values: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -118,6 +121,16 @@ class LayerReference:
     geometry: str
     crs: str
     features: int
+
+
+def ancestors(layer: LayerProfile, layers: tuple[LayerProfile, ...]) -> frozenset[str]:
+    """Return the names of the layers that a layer was made from, step by step."""
+    known = {one.key: one for one in layers}
+    found: dict[str, str] = {}
+    while layer.parent in known and layer.parent not in found:
+        layer = known[layer.parent]
+        found[layer.key] = layer.name
+    return frozenset(found.values())
 
 
 @dataclass(frozen=True)

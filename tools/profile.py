@@ -66,6 +66,7 @@ class _Column:
             maximum=shown(self.most) if self.most is not None and complete else "",
             distinct=len(self.values) if known else None,
             empty=self.empty if complete else None,
+            values=tuple(self.values) if self.kind == "text" else (),
         )
 
 

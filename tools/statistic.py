@@ -196,10 +196,11 @@ def _grouped(groups: dict[Any, list[Any]], statistic: str, group: str, what: str
         raise MendableError(f"There are no groups: no feature has a value of {what}.")
     table = [{group: key, statistic: number} for key, number in found]
     named = [pair for pair in found if pair[0] is not None] or found
+    only = {statistic: found[0][1]} if len(found) == 1 else {}
     return ToolResult(
         f"{statistic} of {what} for each of {len(found)} {group}, largest first:\n"
         f"{wording.rows(table)}",
-        numbers={"highest": named[0][1], "lowest": named[-1][1], "count": len(found)},
+        numbers={"highest": named[0][1], "lowest": named[-1][1], "count": len(found), **only},
         texts={"highest": str(named[0][0]), "lowest": str(named[-1][0])},
     )
 

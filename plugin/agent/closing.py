@@ -25,6 +25,7 @@ _VALUE = re.compile(r':\s*"((?:[^"\\]|\\["\\/bfnrt])*)"')
 _ABOUT = re.compile(r"^The (?:question|user)\b[^.!?]*[.!?]\s+(?=\S)")
 """A first sentence about the asking, before one that answers."""
 _SHORTER = "That was too long and was cut. Write one short sentence."
+_NO_ECHO = "Do not repeat what was asked: say what was done or found."
 _RESULTS_SHOWN = 6
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")
 _WITHIN = re.compile(r"(?<=[\w,;:] )[^\W\d_][\w'-]+")
@@ -111,6 +112,8 @@ class Closing:
             yield AnswerReset()
             cut = reply.finish is Finish.LENGTH
             hint = _SHORTER if cut and not attempt else _hint(worded, close.value)
+            if worded.text.strip().casefold() == question.strip().casefold():
+                hint = _NO_ECHO
             if not hint and self.prompts.is_english(question):
                 hint = _names(worded.text, allowed)
             if worded.text and not hint:

@@ -271,9 +271,9 @@ class _Run:
         """Init: the model names its intent, what the question needs and the layers that hold it."""
         self._say(prompt.question(self.question, layers))
         prompts = self.agent.prompts
-        choice = self.menu.initial(
-            layers, prompts.refers(self.question), prompts.is_english(self.question)
-        )
+        is_part = bool(self.chat.turns) and prompts.continues(self.question)
+        is_whole = prompts.is_english(self.question) and not is_part
+        choice = self.menu.initial(layers, prompts.refers(self.question), is_whole)
         spoken = yield from self.talk.choose(self._messages(), choice)
         self._say(spoken.message)
         needed = self.menu.understood(spoken.said, layers)

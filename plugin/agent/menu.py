@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...tools.base import LayerProfile, Toolbox, ToolDefinition
+from ...tools.base import LayerProfile, Toolbox, ToolDefinition, ancestors
 from ..llm.base import Choice
 from . import prompt
 from .chat import Chat
@@ -53,11 +53,11 @@ class Menu:
     loaded: frozenset[str] = frozenset()
 
     def initial(
-        self, layers: tuple[LayerProfile, ...], refers: bool, is_english: bool = True
+        self, layers: tuple[LayerProfile, ...], refers: bool, is_whole: bool = True
     ) -> Choice:
-        """Return what Init may say: the earlier result that the question speaks of, the question
-        in English where it is not, what is needed, the intent, and the layers. With `refers` it
-        does speak of a result, if there is any.
+        """Return what Init may say: the earlier result that the question speaks of, the whole
+        question in English where it is not, what is needed, the intent, and the layers. With
+        `refers` it does speak of a result, if there is any.
         """
         keys = [layer.name for layer in layers]
         earlier = [layer.name for layer in reversed(layers) if layer.short]
@@ -67,7 +67,7 @@ class Menu:
                 "type": "string",
                 "enum": earlier if earlier and refers else [NOTHING, *earlier],
             },
-            **({} if is_english else {"ENGLISH": {"type": "string", "maxLength": _ENGLISH_LENGTH}}),
+            **({} if is_whole else {"ENGLISH": {"type": "string", "maxLength": _ENGLISH_LENGTH}}),
             "NEEDS": {"type": "string", "maxLength": _NEEDS_LENGTH},
             "USER_INTENT": {"type": "string", "enum": [one.name for one in self.workflow.intents]},
             "layers": {
@@ -95,7 +95,7 @@ class Menu:
         needed = named or list(keys)[:_LAYERS]
         if self.follows is not None:
             hides = self.intent not in _PLACE
-            self.hidden = _ancestors(self.follows, layers) if hides else frozenset()
+            self.hidden = ancestors(self.follows, layers) if hides else frozenset()
             others = [one for one in named if one not in {self.follows.name, *self.hidden}]
             needed = [self.follows.name, *others]
         self.kinds = tuple(keys[name].geometry for name in needed)
@@ -185,13 +185,3 @@ class Menu:
 
     def _nearest(self, count: int) -> tuple[Example, ...]:
         return self.bank.nearest(self.english or self.question, self.intent, count, self.kinds)
-
-
-def _ancestors(layer: LayerProfile, layers: tuple[LayerProfile, ...]) -> frozenset[str]:
-    """Return the names of the layers that a layer was made from, step by step."""
-    known = {one.key: one for one in layers}
-    found: dict[str, str] = {}
-    while layer.parent in known and layer.parent not in found:
-        layer = known[layer.parent]
-        found[layer.key] = layer.name
-    return frozenset(found.values())

@@ -17,6 +17,7 @@ from .state import State, Workflow
 
 _FIELDS_LISTED = 40
 _FIRST_WORDS = 4
+_SECOND_WORD = 2
 _ROOM = 9_000
 """Characters for the list of layers; a third of what a model with 8,192 tokens reads."""
 
@@ -30,6 +31,8 @@ class Prompts:
     confirm: str
     summary: str
     references: frozenset[str] = frozenset()
+    continuing: frozenset[str] = frozenset()
+    undoing: frozenset[str] = frozenset()
     showing: frozenset[str] = frozenset()
     english: frozenset[str] = frozenset()
     ignored: frozenset[str] = frozenset()
@@ -38,6 +41,14 @@ class Prompts:
         """Tell whether a question has a common English word; a question without is put into
         English by the model first, which small ones read far better."""
         return not self.english.isdisjoint(_words(question))
+
+    def continues(self, question: str) -> bool:
+        """Tell whether a question begins as one that is only whole with the question before."""
+        return not self.continuing.isdisjoint(_words(question)[:_SECOND_WORD])
+
+    def undoes(self, question: str) -> bool:
+        """Tell whether a question begins with a word that takes something back."""
+        return not self.undoing.isdisjoint(_words(question)[:_FIRST_WORDS])
 
     def shows(self, question: str) -> bool:
         """Tell whether a question asks to see something on the map."""
@@ -58,7 +69,7 @@ def load(folder: Path) -> Prompts:
         for name in ("system", "reflect", "confirm", "summary")
     )
     words = json.loads((folder / "words.json").read_text(encoding="utf-8"))
-    kinds = ("references", "showing", "english", "ignored")
+    kinds = ("references", "continuing", "undoing", "showing", "english", "ignored")
     lists = [frozenset(" ".join(words[kind].values()).split()) for kind in kinds]
     return Prompts(system, reflect, confirm, summary, *lists)
 
@@ -243,10 +254,11 @@ def missing(needs: str, layers: Sequence[LayerProfile]) -> str:
     return ""
 
 
-def names_layer(text: str, layers: Iterable[LayerProfile]) -> bool:
-    """Tell whether a text has a word of the name of one of these layers."""
+def names_something(text: str, layers: Iterable[LayerProfile]) -> bool:
+    """Tell whether a text has a word that begins like a name of these layers, their fields or
+    values."""
     asked = _stems(text)
-    return any(asked & _stems(layer.key) for layer in layers)
+    return any(asked & _stems(_names(layer)) for layer in layers)
 
 
 def _names(layer: LayerProfile) -> str:

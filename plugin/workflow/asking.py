@@ -24,6 +24,8 @@ from ..llm.base import (
 
 Tell = Callable[[Any], None]
 _CUT = "The reply was too long and was cut. Write fewer tasks."
+_FULL = 0.625
+"""Share of the context that earlier questions may fill; one takes up to 3,000 tokens of 8,192."""
 _NO_OBJECT = "Reply with one JSON object."
 
 
@@ -79,6 +81,11 @@ class Conversation:
         if found is None:
             raise ReplyError(_CUT if reply.finish is Finish.LENGTH else _NO_OBJECT)
         return found
+
+    def leaves_room(self) -> bool:
+        """Tell whether the messages leave enough of the context for another question."""
+        context = self.speaker.card().context
+        return self.speaker.estimate(tuple(self.messages)) < context * _FULL
 
     def _reply(self, choice: Choice, speaker: Speaker) -> Reply:
         began = time.monotonic()

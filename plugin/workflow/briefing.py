@@ -14,14 +14,17 @@ from .plan_example import Worked
 @dataclass(frozen=True)
 class Understood:
     """What the model took a question for: its intent, the layers by the names that tools take,
-    what no layer holds ("" for nothing), the question in English where it is not, and what it
-    needs with the place of each, as the model said it."""
+    what no layer holds ("" for nothing), the question in English where it is not, what it needs
+    with the place of each, as the model said it, and the earlier result that it speaks of, which
+    is the first of the layers ("" for none). `is_part`: it is only whole with the one before."""
 
     intent: str
     layers: tuple[str, ...]
     missing: str = ""
     english: str = ""
     needs: str = ""
+    refers: str = ""
+    is_part: bool = False
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,12 @@ class Briefing(Protocol):
     def overview(self, question: str, layers: Sequence[LayerProfile]) -> str:
         """Return the layers, a line each, and the question."""
 
+    def refers(self, question: str) -> bool:
+        """Tell whether a question begins with a word that speaks of an earlier result."""
+
+    def is_part(self, question: str, layers: Sequence[LayerProfile]) -> bool:
+        """Tell whether a question is only whole with the one before it."""
+
     def is_english(self, question: str) -> bool:
         """Tell whether a question need not be put into English first."""
 
@@ -59,7 +68,8 @@ class Briefing(Protocol):
         """Describe agents and their tools of these names."""
 
     def in_metres(self, text: str) -> str:
-        """Return a text with its distances in metres too, where it has them in another unit."""
+        """Return a text with its distances in metres too, where it has them in another unit, and
+        with what it says in millions as a number."""
 
     def revision_system(self) -> str:
         """Return the first message of a change, the same for every change."""

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ...tools.base import LayerProfile, ToolDefinition
-from ..agent.message import Message, Role
+from ...tools.base import LayerProfile, ToolDefinition, ancestors
+from ..agent.message import Memory, Message, Role
 from ..llm.base import Speaker
 from .asking import Conversation, ReplyError, replied, user
 from .briefing import Briefing, Chosen, Understood
@@ -23,11 +23,14 @@ from .finding import Finding
 from .graph import Graph, Vertex
 from .leftover import linked
 from .plan_event import Planned, Planning
-from .plan_form import Draft, Known, PlanError, read
-from .plan_schema import Ground, Offer, said
+from .plan_form import REJECT, Draft, Known, PlanError, compact, read
+from .plan_schema import Ground, Offer, enumeration, said, text
 from .role import Roles
 
 _LAYERS = 4
+_PLACE = "Location"
+NOTHING = "nothing"
+"""What a question refers to that can be understood by itself."""
 _NEEDS_LENGTH, _ENGLISH_LENGTH = 120, 300
 _MISSING = "There is no layer, field or value for {}. The nearest layers are {}."
 _AGAIN = "That plan is not right: {} Write the whole plan again."
@@ -80,20 +83,24 @@ class Means:
 class MetaAgent:
     """Plans one question at a time. Any thread."""
 
-    def __init__(self, means: Means, conversation: Conversation) -> None:
+    def __init__(
+        self, means: Means, conversation: Conversation, memory: Memory | None = None
+    ) -> None:
+        """`memory` is what the chat remembers of plans; the conversation goes on in it."""
         self._means = means
         self._talk = conversation
+        self._memory = Memory(conversation.messages) if memory is None else memory
 
     def plan(self, question: str) -> Planned:
         """Return the plan of a question. Raises ModelError, RunCancelled, and PlanError where no
         reply of the model could be read."""
-        self._begin()
         self._talk.tell(Planning("understanding"))
         understood = self._understood(question)
         if understood.missing:
             reason = _MISSING.format(understood.missing, ", ".join(understood.layers))
             return self._ended(understood, _Drawn([Candidate(Graph(question), rejected=reason)]))
-        self._talk.tell(Planning("planning"))
+        question = self._whole(question, understood)
+        self._talk.tell(Planning("planning", question))
         chosen = self._means.briefing.examples(understood.english or question, understood)
         offer = self._offer(chosen)
         self._show(question, understood, chosen, offer)
@@ -107,46 +114,105 @@ class MetaAgent:
 
     # -- the first question
 
-    def _begin(self) -> None:
-        """Open the conversation, the same way for every question, so that servers keep it."""
-        briefing, messages = self._means.briefing, self._talk.messages
-        if not messages:
-            messages.append(Message(Role.SYSTEM, briefing.system()))
-            for asked, reply in briefing.openings():
-                messages += [user(asked), replied(reply)]
+    def _begin(self, goes_on: bool) -> None:
+        """Open the conversation, the same way for every question, so that servers keep it. What
+        was said before stays where a question goes on from it; of a conversation that has grown
+        too long only the last question, or none."""
+        memory = self._memory
+        if not (goes_on and memory.messages):
+            memory.restart(self._opening(), keeps_last=False)
+        elif not self._talk.leaves_room():
+            memory.restart(self._opening(), keeps_last=True)
+            if not self._talk.leaves_room():
+                memory.restart(self._opening(), keeps_last=False)
+        memory.begin_question()
+
+    def _opening(self) -> list[Message]:
+        briefing = self._means.briefing
+        messages = [Message(Role.SYSTEM, briefing.system())]
+        for asked, reply in briefing.openings():
+            messages += [user(asked), replied(reply)]
+        return messages
 
     def _understood(self, question: str) -> Understood:
-        means, briefing = self._means, self._means.briefing
-        names = [one.name for one in means.layers]
-        self._talk.messages.append(user(briefing.overview(question, means.layers)))
-        schemas: dict[str, dict[str, Any]] = {
-            **(
-                {}
-                if briefing.is_english(question)
-                else {"ENGLISH": {"type": "string", "maxLength": _ENGLISH_LENGTH}}
-            ),
-            "NEEDS": {"type": "string", "maxLength": _NEEDS_LENGTH},
-            "USER_INTENT": {"type": "string", "enum": list(briefing.intents)},
+        """Ask what a question means. One that speaks of an earlier result, or is only a part, is
+        asked with what was said before; any other as if it were the first, so that nothing that
+        was said leads it astray."""
+        briefing, layers = self._means.briefing, self._means.layers
+        own = tuple(one for one in layers if not one.short)
+        earlier = [one.name for one in reversed(layers) if one.short]
+        refers = earlier if briefing.refers(question) else []
+        is_part = not refers and self._memory.questions > 0 and briefing.is_part(question, own)
+        self._begin(goes_on=bool(refers) or is_part)
+        shown = layers if refers or is_part else own
+        self._talk.messages.append(user(briefing.overview(question, shown)))
+        whole = briefing.is_english(question) and not is_part
+        try:
+            reply = self._talk.ask(self._first_schema(refers or [NOTHING], whole, shown))
+        except ReplyError:
+            reply = {}
+        self._talk.messages.append(replied(reply))
+        return replace(self._taken(reply), is_part=is_part)
+
+    def _first_schema(
+        self, refers: Sequence[str], whole: bool, layers: Sequence[LayerProfile]
+    ) -> dict[str, dict[str, Any]]:
+        names = [one.name for one in layers]
+        return {
+            "REFERS_TO": enumeration(refers),
+            **({} if whole else {"ENGLISH": text(_ENGLISH_LENGTH)}),
+            "NEEDS": text(_NEEDS_LENGTH),
+            "USER_INTENT": enumeration(self._means.briefing.intents),
             "layers": {
                 "type": "array",
-                "items": {"type": "string", "enum": names},
+                "items": enumeration(names),
                 "minItems": 1,
                 "maxItems": min(_LAYERS, len(names)),
             },
         }
-        try:
-            reply = self._talk.ask(schemas)
-        except ReplyError:
-            reply = {}
-        self._talk.messages.append(replied(reply))
-        named = [str(one) for one in reply.get("layers") or () if one in names]
+
+    def _taken(self, reply: Mapping[str, Any]) -> Understood:
+        """Return what a first reply means; what it speaks of is the first of its layers."""
+        means = self._means
+        known = {one.name: one for one in means.layers}
+        refers = str(reply.get("REFERS_TO", ""))
+        refers = refers if refers in known else ""
+        usable = [one.name for one in self._usable(refers, str(reply.get("USER_INTENT", "")))]
+        named = [str(one) for one in reply.get("layers") or () if one in usable]
+        layers = [refers, *named] if refers else named or usable[:_LAYERS]
+        needs = str(reply.get("NEEDS", ""))
         return Understood(
             str(reply.get("USER_INTENT", "")),
-            tuple(dict.fromkeys(named or names[:_LAYERS])),
-            briefing.missing(str(reply.get("NEEDS", "")), means.layers),
+            tuple(dict.fromkeys(layers)),
+            means.briefing.missing(needs, means.layers),
             str(reply.get("ENGLISH", "")).strip(),
-            str(reply.get("NEEDS", "")),
+            needs,
+            refers,
         )
+
+    def _usable(self, refers: str, intent: str) -> tuple[LayerProfile, ...]:
+        """Return the layers that a plan may use: the project's own, and the result that the
+        question speaks of. What that was made from is left out, so that its conditions cannot be
+        lost; but for a question of place, in which both may play a part."""
+        layers = self._means.layers
+        about = next((one for one in layers if refers and one.name == refers), None)
+        hidden = frozenset() if about is None or intent == _PLACE else ancestors(about, layers)
+        return tuple(
+            one for one in layers if one.name not in hidden and (not one.short or one is about)
+        )
+
+    def _whole(self, question: str, understood: Understood) -> str:
+        """Take the layers that the question may use, and return it as a whole one: what was only a
+        part is planned as if it had been asked in full at first."""
+        layers = self._usable(understood.refers, understood.intent)
+        self._means = replace(self._means, layers=layers)
+        if not understood.is_part or not understood.english:
+            return question
+        reply = self._talk.messages[-1]
+        self._begin(goes_on=False)
+        overview = self._means.briefing.overview(understood.english, layers)
+        self._talk.messages += [user(overview), reply]
+        return understood.english
 
     # -- the graph
 
@@ -159,13 +225,18 @@ class MetaAgent:
         return Offer(tools, means.layers, means.roles, keys, forms=forms)
 
     def _show(self, question: str, understood: Understood, chosen: Chosen, offer: Offer) -> None:
-        briefing, messages = self._means.briefing, self._talk.messages
-        head = briefing.tools([one.name for one in offer.tools])
+        """Describe the tools and show the examples that the conversation does not hold yet."""
+        briefing, messages, shown = self._means.briefing, self._talk.messages, self._memory.shown
+        names = [one.name for one in offer.tools if one.name not in shown]
+        head = briefing.tools(names) if names else ""
         for worked in chosen.shown:
+            if worked.question in shown:
+                continue
             lines = ["Layers:", *(f"- {one}" for one in worked.layers)]
             asked = "\n".join([head, *lines, f"Question: {worked.question}"]).strip()
             messages += [user(asked), replied(worked.form)]
             head = ""
+        shown.update(names, (one.question for one in chosen.shown))
         messages.append(user(f"{head}\n{briefing.task(question, understood)}".strip()))
 
     def _asked(self, question: str, offer: Offer) -> _Drawn:
@@ -183,6 +254,7 @@ class MetaAgent:
                 wrong = told(candidate.errors or (() if doubted else candidate.doubts))
                 doubted |= candidate.is_valid and bool(wrong)
                 if not wrong:
+                    self._talk.messages[begin:] = [replied(said_as(candidate))]
                     break
             self._talk.tell(Planning("mending", wrong))
             self._talk.messages.append(user(_AGAIN.format(wrong)))
@@ -263,6 +335,14 @@ def with_objectives(graph: Graph, write: Callable[[Vertex, Graph], str]) -> Grap
         for one in graph.vertices
     )
     return replace(graph, vertices=tuple(steps))
+
+
+def said_as(candidate: Candidate) -> dict[str, Any]:
+    """Return the form in which a candidate would have been said at once, mends included."""
+    if candidate.rejected:
+        refusal = {"id": "v1", "tool": REJECT, "arguments": {"reason": candidate.rejected}}
+        return {"tasks": [refusal], "answer": ""}
+    return compact(candidate.graph)
 
 
 def told(findings: Sequence[Finding]) -> str:

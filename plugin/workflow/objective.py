@@ -8,7 +8,7 @@ and what to return (GeoFlow paper, section 3): with that a small model knows wha
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ...tools.base import ToolDefinition
@@ -36,10 +36,11 @@ _PARTS = {
 @dataclass(frozen=True)
 class Project:
     """What objectives may name: layers by their keys with their fields, and texts that values of
-    those fields hold."""
+    those fields hold. `names` are proper names among the values, each with its field."""
 
     fields: Mapping[str, Sequence[str]]
     values: Sequence[str] = ()
+    names: Mapping[str, str] = field(default_factory=dict)
 
 
 def written(vertex: Vertex, definition: ToolDefinition | None) -> str:
@@ -127,6 +128,17 @@ def check_question(graph: Graph, phrases: Phrases, project: Project) -> Iterator
         if not phrase.names(said, [layer]):
             text = f"The question names {layer}, and no step uses that layer."
             yield Finding("question layer", Severity.WARNING, text)
+    for name in phrase.proper(graph.question, project.names):
+        if name not in said:
+            text = (
+                f"The question says {name}, a value of the field {project.names[name]}; "
+                "no step picks it by a condition."
+            )
+            yield Finding("question value", Severity.WARNING, text)
+    for count in phrases.large_numbers(graph.question):
+        if not any(_same(value, count.number) for value in _numbers(graph)):
+            text = f"The question says {count.text}, which is {count.number:.15g}; no step uses it."
+            yield Finding("question number", Severity.WARNING, text)
     for name in phrase.quoted(graph.question):
         if name.casefold() not in said.casefold():
             text = f'The question says "{name}", and no step uses it.'

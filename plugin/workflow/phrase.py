@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ _NUMBER = r"\d{1,3}(?:[ ,\u00a0\u202f]\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?"
 _YEAR = re.compile(r"(?<![\d.,])(?:19|20)\d{2}(?![\d,]|\.\d)")
 _DATE = re.compile(r"\b\d{4}-\d{2}(?:-\d{2})?\b")
 _CRS = re.compile(r"\b(?:EPSG|ESRI|OGC):\s?\w+\b|\bWGS ?84\b|\bUTM\b", re.IGNORECASE)
+_SHORT = 2
 _QUOTED = re.compile("[\"“”«»']([^\"“”«»']{2,60})[\"“”«»']")
 
 
@@ -24,6 +25,14 @@ class Distance:
     number: float
     unit: str
     metres: float
+    text: str
+
+
+@dataclass(frozen=True)
+class Large:
+    """A number with a word such as million, as a text says it."""
+
+    number: float
     text: str
 
 
@@ -54,6 +63,11 @@ class Phrases:
             rf"(?<![\w.])({_NUMBER}|{spelt})[\s\u00a0\u202f-]?({units})(?![\w²³^])", re.IGNORECASE
         )
 
+        scales = [(float(one), words) for one, words in form["scales"].items()]
+        self._scales = [(one, _whole(words)) for one, words in scales]
+        named = "|".join(word for _, words in scales for word in words)
+        self._large = re.compile(rf"(?<![\w.,])({_NUMBER})[\s\u00a0\u202f]({named})(?!\w)", re.I)
+
     def operations(self, text: str) -> tuple[Operation, ...]:
         """Return the operations that a text asks for, in the order of the data."""
         return tuple(one for one in self._operations if one.pattern.search(text))
@@ -70,6 +84,12 @@ class Phrases:
                 key for key, words in self._units.items() if words.fullmatch(found.group(2))
             )
             yield Distance(number, unit, number * self._metres[unit], found.group(0))
+
+    def large_numbers(self, text: str) -> Iterator[Large]:
+        """Yield the numbers of a text that are said with a word such as million."""
+        for found in self._large.finditer(text):
+            scale = next(one for one, words in self._scales if words.fullmatch(found.group(2)))
+            yield Large(self._value(found.group(1)) * scale, found.group(0))
 
     def _value(self, text: str) -> float:
         for pattern, value in self._spelt.items():
@@ -109,6 +129,20 @@ def names(text: str, known: Sequence[str]) -> tuple[str, ...]:
     return tuple(
         one for one in known if re.search(rf"(?<!\w){re.escape(one.casefold())}(?!\w)", folded)
     )
+
+
+def proper(text: str, known: Collection[str]) -> tuple[str, ...]:
+    """Return the proper names that a text says: with a capital, in the very spelling, as words of
+    their own, and the longest where one lies within another."""
+    found = [
+        one for one in known if one in text and re.search(rf"(?<!\w){re.escape(one)}(?!\w)", text)
+    ]
+    return tuple(one for one in found if not any(one != other and one in other for other in found))
+
+
+def is_proper(text: str) -> bool:
+    """Tell whether a text may be a proper name: it begins with a capital and goes on."""
+    return len(text) > _SHORT and text[0].isupper() and not text.isupper()
 
 
 def _words(words: Sequence[str]) -> re.Pattern[str]:

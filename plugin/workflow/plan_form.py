@@ -18,7 +18,7 @@ from ...tools.base import ToolDefinition
 from .graph import Answer, Graph, Kind, Vertex
 from .plan_value import Names, told, value
 from .role import Roles
-from .value import Layer, Output
+from .value import Layer, Output, mapped
 
 ANSWER, REJECT = "answer", "reject"
 _IDENTITY = re.compile(r"[A-Za-z_]\w*")
@@ -147,7 +147,19 @@ class Reader:
             if one is not None
         }
         after = self._after(task, key)
+        parameters = self._without_itself(parameters, key)
         return Vertex(key, agent, objective, tool, parameters, after)
+
+    def _without_itself(self, parameters: dict[str, Any], key: str) -> dict[str, Any]:
+        """Let a step that would work on what it gives itself work on the only layer there is."""
+        keys = set(self._known.layers.values())
+        if len(keys) != 1:
+            return parameters
+        only = Layer(next(iter(keys)))
+        used: dict[str, Any] = mapped(parameters, lambda one: only if one == Output(key) else one)
+        if used != parameters:
+            self.remarks.append(f"{key} took its own result and takes {only.name} instead.")
+        return used
 
     def _tool(self, name: str) -> str:
         if name in self._known.definitions:

@@ -19,7 +19,7 @@ Ground = Callable[
 `arguments`; the fields of the layers called in the last are open. Raises ValueError where no tool
 fits."""
 
-_TEXT = {"type": "string", "maxLength": 200}
+_TEXT_LENGTH = 200
 _UNMADE = (Family.VECTOR, Family.TABLE, Family.RASTER)
 
 
@@ -92,8 +92,8 @@ def _others(offer: Offer) -> list[Schema]:
     agent = enumeration(one.name for one in offer.roles.all())
     names = [*(one.name for one in offer.layers), *offer.ids]
     forms: dict[str, dict[str, Schema]] = {
-        "abstract": {**identity, "agent": agent, "objective": _TEXT},
-        "ask": {**identity, "ask": _TEXT},
+        "abstract": {**identity, "agent": agent, "objective": text(_TEXT_LENGTH)},
+        "ask": {**identity, "ask": text(_TEXT_LENGTH)},
         "review": {**identity, "review": enumeration(names)},
     }
     return [record(one) for name, one in forms.items() if name in offer.forms]
@@ -120,3 +120,8 @@ def record(properties: dict[str, Schema]) -> Schema:
 def enumeration(values: Iterable[str]) -> Schema:
     """Return the schema of one of some texts."""
     return {"type": "string", "enum": list(dict.fromkeys(values))}
+
+
+def text(length: int) -> Schema:
+    """Return the schema of a text of at most so many characters."""
+    return {"type": "string", "maxLength": length}

@@ -34,9 +34,12 @@ class Names:
     variables: Collection[str] = ()
 
     def step(self, name: str) -> str:
-        """Return the id of the step that a name means, r1 for v1 too; "" for none."""
+        """Return the id of the step that a name means, r1 for v1 too where no layer is called so;
+        "" for none."""
         if name in self.steps:
             return name
+        if name in self.layers:
+            return ""
         found = _RESULT.fullmatch(name)
         other = f"v{found.group(1)}" if found else ""
         return other if other in self.steps else ""
@@ -65,7 +68,8 @@ class Names:
             return found.group(0)
 
         told = _BRACED.sub(braced, text)
-        ids = sorted({*self.steps, *(f"r{one[1:]}" for one in self.steps if one[:1] == "v")})
+        others = {f"r{one[1:]}" for one in self.steps if one[:1] == "v"} - set(self.layers)
+        ids = sorted({*self.steps, *others})
         if ids:
             within = rf"(?<![\w{{.\"'])({'|'.join(map(re.escape, ids))})\.([A-Za-z_]\w*)(?!\w)"
             told = re.sub(within, braced, told)

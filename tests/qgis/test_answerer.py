@@ -18,7 +18,7 @@ from qgis.core import QgsProject
 from scripted_server import Step
 
 from geo_olm.plugin.agent.chat import Chat
-from geo_olm.plugin.agent.event import CallFinished, Notice, RunFinished, StageChanged, Status
+from geo_olm.plugin.agent.event import Notice, RunFinished, StageChanged, Status
 from geo_olm.plugin.answerer import Answerer
 from geo_olm.plugin.assembly import make_toolbox
 from geo_olm.plugin.link import process_link
@@ -69,15 +69,6 @@ BIG = task(
 )
 COUNT = task("v2", "table", "count", layer="v1")
 WORDED = said("There are 2 towns with more than 9 people.")
-SECOND = json.dumps(
-    {
-        "CURRENT_STAGE": "Init",
-        "REFERS_TO": "r1",
-        "NEEDS": "towns = r1",
-        "USER_INTENT": "Count",
-        "layers": ["r1"],
-    }
-)
 HOW_MANY = (UNDERSTOOD, plan(BIG, COUNT, answer="v2.count"), WORDED)
 
 
@@ -201,22 +192,30 @@ def test_a_plan_that_fails_in_its_run_is_taken_back_before_the_states_begin(
 
 
 def test_a_later_question_may_speak_of_what_a_plan_made(project: QgsProject) -> None:
-    first = (UNDERSTOOD, plan(BIG), WORDED)
-    count = call("Analyse", "count", layer="r1")
-    answer = call("Answer", "answer", value="r2.count")
-    chat = Chat()
-    questions = ["Which towns have more than 9 people?", "How many of them are there?"]
-    told = talked(
-        project, questions, [*first, said(SECOND), count, answer, said("There are 2.")], chat
+    about = reply(
+        {"REFERS_TO": "r1", "NEEDS": "name = r1", "USER_INTENT": "Count", "layers": ["r1"]}
     )
-    assert [one.tool for one in told[1] if isinstance(one, CallFinished)][-2:] == [
-        "count",
-        "answer",
-    ]
-    assert end_of(told[1]).value == 2
+    ely = [{"field": "name", "op": "=", "value": "Ely"}]
+    count = plan(task("v1", "table", "count", layer="r1", conditions=ely), answer="v1.count")
+    first = (UNDERSTOOD, plan(BIG), WORDED)
+    chat = Chat()
+    questions = ["Which towns have more than 9 people?", "How many of them are called Ely?"]
+    told = talked(project, questions, [*first, about, count, said("There is 1.")], chat)
+    end = end_of(told[1])
+    assert (end.value, [one.features for one in end.layers]) == (1, [1])
     assert [turn.question for turn in chat.turns] == questions
-    written = [one.content for one in chat.messages]
-    assert written.index("There are 2 towns with more than 9 people.") < written.index(SECOND)
+    notices = [one.text for one in told[1] if isinstance(one, Notice)]
+    assert notices == ["Taken as a question about r1 = towns where pop > 9."]
+
+
+def test_what_is_taken_back_goes_through_the_states(project: QgsProject) -> None:
+    back = init("Map", "towns")
+    replies = (UNDERSTOOD, plan(BIG), WORDED, back, call("Map", "undo"), call("Answer", "answer"))
+    questions = ["Which towns have more than 9 people?", "Undo that."]
+    told = talked(project, questions, [*replies, said("The layer is removed.")])
+    assert end_of(told[1]).status is Status.OK
+    assert len(project.mapLayers()) == 2
+    assert not any(isinstance(one, PlanMade) for one in told[1])
 
 
 def test_a_later_question_about_a_layer_of_the_project_is_planned_again(

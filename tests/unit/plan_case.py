@@ -10,6 +10,7 @@ from typing import Any
 from plain_toolbox import COUNTRIES, RIVERS
 from scripted_speaker import Asked, ScriptedSpeaker, ScriptStep
 
+from geo_olm.plugin.agent.message import Memory
 from geo_olm.plugin.llm.grounding import ground
 from geo_olm.plugin.workflow.asking import Conversation
 from geo_olm.plugin.workflow.briefing import Chosen, Understood
@@ -133,6 +134,12 @@ class PlainBriefing:
     def overview(self, question: str, layers: Sequence[Any]) -> str:
         return f"Layers: {', '.join(one.name for one in layers)}\nQuestion: {question}"
 
+    def refers(self, question: str) -> bool:
+        return "those" in question
+
+    def is_part(self, question: str, layers: Sequence[Any]) -> bool:
+        return question.startswith("And ")
+
     def is_english(self, question: str) -> bool:
         return not question.startswith("¿")
 
@@ -196,13 +203,21 @@ class Case:
     asked: list[Asked] = field(default_factory=list)
     told: list[Any] = field(default_factory=list)
 
-    def plan(self, question: str, *steps: ScriptStep, others: Sequence[ScriptStep] = ()) -> Planned:
+    def plan(
+        self,
+        question: str,
+        *steps: ScriptStep,
+        others: Sequence[ScriptStep] = (),
+        memory: Memory | None = None,
+    ) -> Planned:
         with ScriptedSpeaker(list(steps)) as speaker, ScriptedSpeaker(list(others)) as other:
             vary = (lambda number: other) if others else None
             means = replace(self.means, vary=vary)
             talk = Conversation(speaker, lambda: False, self.told.append)
+            if memory is not None:
+                talk.messages = memory.messages
             try:
-                return MetaAgent(means, talk).plan(question)
+                return MetaAgent(means, talk, memory).plan(question)
             finally:
                 self.asked = [*speaker.asked, *other.asked]
 

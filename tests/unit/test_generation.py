@@ -24,9 +24,9 @@ from plan_case import (
     refuses,
     task,
 )
-from scripted_speaker import Fails, Mumbles, Says
+from scripted_speaker import Asked, Fails, Mumbles, Says
 
-from geo_olm.plugin.agent.message import Role
+from geo_olm.plugin.agent.message import Memory, Message, Role
 from geo_olm.plugin.llm.base import ModelError
 from geo_olm.plugin.llm.speaker import reply_schema
 from geo_olm.plugin.workflow.asking import Conversation, TokensSpent, first_object
@@ -39,6 +39,7 @@ from geo_olm.plugin.workflow.plan_example import Call, form_of
 from geo_olm.plugin.workflow.plan_form import PlanError
 from geo_olm.plugin.workflow.plan_schema import Offer, said
 from geo_olm.plugin.workflow.value import Layer, Output
+from geo_olm.tools.base import Family, LayerProfile
 
 UNDERSTOOD = Says({"NEEDS": "rivers = rivers", "USER_INTENT": "Count", "layers": ["rivers"]})
 COUNT = Says(plan(task("v1", "count", "table", layer="rivers"), answer="v1.count"))
@@ -67,7 +68,9 @@ def test_an_unlike_language_is_put_into_english_first_and_keys_come_in_order() -
     case = Case()
     case.plan("¿Cuántos ríos?", UNDERSTOOD, COUNT)
     assert case.asked[0].choice is not None
-    assert list(case.asked[0].choice.said) == ["ENGLISH", "NEEDS", "USER_INTENT", "layers"]
+    assert list(case.asked[0].choice.said) == [
+        "REFERS_TO", "ENGLISH", "NEEDS", "USER_INTENT", "layers",
+    ]  # fmt: skip
 
 
 def test_what_no_layer_holds_is_rejected_before_anything_is_planned() -> None:
@@ -128,6 +131,89 @@ def test_a_plan_that_nothing_mends_is_given_back_with_its_findings() -> None:
     case = Case(replace(MEANS, check=refuses("filter"), asks=0))
     found = case.plan("How many rivers?", UNDERSTOOD, FILTER)
     assert [one.message for one in found.candidate.errors] == ["No filter today."]
+
+
+BIG = LayerProfile(
+    "rivers where x > 1", "L9", Family.VECTOR, "line", fields=RIVERS.fields, short="r1",
+    parent="rivers",
+)  # fmt: skip
+WITH_RESULT = replace(MEANS, layers=(COUNTRIES, RIVERS, BIG))
+
+
+def said_in(asked: Asked) -> dict[str, Any]:
+    assert asked.choice is not None
+    return asked.choice.said
+
+
+def test_a_question_that_speaks_of_a_result_goes_on_in_the_chat_without_its_ancestors() -> None:
+    case, memory = Case(WITH_RESULT), Memory()
+    case.plan("How many rivers?", UNDERSTOOD, COUNT, memory=memory)
+    about = Says(
+        {"REFERS_TO": "r1", "NEEDS": "x", "USER_INTENT": "Count", "layers": ["rivers", "r1"]}
+    )
+    count = Says(plan(task("v1", "count", "table", layer="r1"), answer="v1.count"))
+    found = case.plan("How many of those?", about, count, memory=memory)
+    first, second = case.asked
+    assert "How many rivers?" in "".join(one.content for one in first.messages)
+    assert said_in(first)["REFERS_TO"]["enum"] == ["r1"]
+    assert (found.understood.refers, found.understood.layers) == ("r1", ("r1",))
+    named = json.dumps(said_in(second)["tasks"])
+    assert '"r1"' in named
+    assert '"rivers"' not in named
+    assert found.graph.vertices[0].parameters == {"layer": Layer("rivers where x > 1")}
+
+
+def test_a_question_that_stands_by_itself_is_planned_as_if_it_were_the_first() -> None:
+    case, memory = Case(WITH_RESULT), Memory()
+    alone = Case().plan("How many rivers?", UNDERSTOOD, COUNT, memory=memory)
+    assert alone.candidate.is_valid
+    case.plan("How many countries?", UNDERSTOOD, COUNT, memory=memory)
+    first = case.asked[0]
+    assert "How many rivers?" not in "".join(one.content for one in first.messages)
+    assert "r1" not in first.messages[-1].content
+    assert said_in(first)["REFERS_TO"]["enum"] == ["nothing"]
+
+
+def test_a_part_of_a_question_is_made_whole_and_then_planned_by_itself() -> None:
+    case, memory = Case(WITH_RESULT), Memory()
+    case.plan("How many rivers?", UNDERSTOOD, COUNT, memory=memory)
+    whole = "How many rivers have x > 1?"
+    part = Says(
+        {"REFERS_TO": "nothing", "ENGLISH": whole, "NEEDS": "x", "USER_INTENT": "Count",
+         "layers": ["rivers"]}
+    )  # fmt: skip
+    found = case.plan("And with x > 1?", part, COUNT, memory=memory)
+    first, second = case.asked
+    assert "How many rivers?" in "".join(one.content for one in first.messages)
+    assert "ENGLISH" in said_in(first)
+    texts = "".join(one.content for one in second.messages)
+    assert "How many rivers?" not in texts
+    assert f"Question: {whole}" in texts
+    assert (found.graph.question, found.understood.is_part) == (whole, True)
+
+
+def test_a_conversation_that_fills_the_context_keeps_its_last_question() -> None:
+    case, memory = Case(WITH_RESULT), Memory()
+    case.plan("How many rivers?", UNDERSTOOD, COUNT, memory=memory)
+    memory.messages += [Message(Role.USER, "x " * 20_000)]
+    part = Says({"ENGLISH": "How many?", "NEEDS": "", "USER_INTENT": "Count", "layers": ["rivers"]})
+    case.plan("And now?", part, COUNT, memory=memory)
+    assert "x x" not in "".join(one.content for one in case.asked[0].messages)
+
+
+def test_what_the_model_mended_stands_in_the_chat_as_if_said_at_once() -> None:
+    case, memory = Case(replace(MEANS, check=refuses("filter"))), Memory()
+    case.plan("How many rivers?", UNDERSTOOD, FILTER, COUNT, memory=memory)
+    assert json.loads(memory.messages[-1].content) == COUNT.said
+    assert not any("not right" in one.content for one in memory.messages)
+
+
+def test_a_step_that_takes_its_own_result_takes_the_only_layer_instead() -> None:
+    case = Case(replace(MEANS, layers=(RIVERS,)))
+    itself = Says(plan(task("v1", "count", "table", layer="v1"), answer="v1.count"))
+    found = case.plan("How many rivers?", UNDERSTOOD, itself)
+    assert found.graph.vertices[0].parameters == {"layer": Layer("rivers")}
+    assert found.candidate.remarks == ("v1 took its own result and takes rivers instead.",)
 
 
 def test_an_error_of_the_model_is_not_hidden() -> None:

@@ -202,3 +202,45 @@ def test_numbers_are_read_with_their_marks_and_units() -> None:
         "1,500 m": 1500, "2 km": 2000, "3 miles": 4828.032, "10 feet": 3.048, "5 Metern": 5,
         "20-metre": 20,
     }  # fmt: skip
+
+
+NAMED = Project({"world": ["continent", "pop"]}, names={"Africa": "continent", "Asia": "continent"})
+
+
+def unsaid(question: str, **parameters: Any) -> list[str]:
+    vertex = Vertex("v1", "table", "", "statistics", {"layer": Layer("world"), **parameters})
+    return [one.message for one in check_question(Graph(question, (vertex,)), PHRASES, NAMED)]
+
+
+def test_a_value_that_the_question_names_must_be_picked_by_a_step() -> None:
+    question = "What is the total population of Africa?"
+    assert unsaid(question, group_by="continent") == [
+        "The question says Africa, a value of the field continent; no step picks it by a condition."
+    ]
+    where = [{"field": "continent", "op": "=", "value": "Africa"}]
+    assert unsaid(question, conditions=where) == []
+    assert unsaid(question, where="\"continent\" = 'Africa'") == []
+    assert unsaid("What is the total population of africa and Afric?") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("more than 50 million people", 50e6),
+        ("más de 3 millones", 3e6),
+        ("plus de 2 milliards", 2e9),
+        ("über 1.5 Millionen", 1.5e6),
+        ("at least 20 thousand", 20e3),
+    ],
+)
+def test_numbers_in_words_of_scale_are_numbers(text: str, number: float) -> None:
+    assert [one.number for one in PHRASES.large_numbers(text)] == [number]
+
+
+def test_a_number_in_millions_must_be_used_as_it_is_meant() -> None:
+    question = "How many countries have more than 50 million people?"
+    wrong = [{"field": "pop", "op": ">", "value": 500000000}]
+    assert unsaid(question, conditions=wrong) == [
+        "The question says 50 million, which is 50000000; no step uses it."
+    ]
+    assert unsaid(question, conditions=[{"field": "pop", "op": ">", "value": 50000000}]) == []

@@ -32,8 +32,7 @@ class State:
         try:
             (self.folder / JOBS).mkdir(parents=True, exist_ok=True)
             self._hold()
-            for part in (self.folder / JOBS).glob(".*"):  # left by a batch that was killed
-                shutil.rmtree(part, ignore_errors=True)
+            self._sweep()
             self._read()
         except OSError as error:
             reason = error.strerror or error
@@ -41,6 +40,7 @@ class State:
 
     def close(self) -> None:
         """Let go of the folder."""
+        self._sweep()
         (self.folder / _LOCK).unlink(missing_ok=True)
 
     def finished(self, identity: str, key: str) -> Ended | None:
@@ -84,6 +84,11 @@ class State:
         names = {one.name for one in kept}
         for name in self._made - names:
             (self.folder / name).unlink(missing_ok=True)
+
+    def _sweep(self) -> None:
+        """Delete what jobs left half done whose worker was lost."""
+        for part in (self.folder / JOBS).glob(".*"):
+            shutil.rmtree(part, ignore_errors=True)
 
     def _append(self, line: dict[str, Any]) -> None:
         with (self.folder / _FILE).open("a", encoding="utf-8") as file:

@@ -10,6 +10,7 @@ from .closing import Answer, Reject
 from .listing import LayerInfo, ListLayers, UniqueValues
 from .location import SelectByLocation
 from .map_catalog import map_tools
+from .observation_catalog import observation_tools
 from .raster_catalog import raster_tools
 from .registry import Registry
 from .selection import FilterFeatures, TopN
@@ -36,6 +37,7 @@ def build_registry() -> Registry:
             Calculate(),
             *vector_tools(),
             *raster_tools(),
+            *observation_tools(),
             *file_tools(),
             SearchAlgorithms(),
             DescribeAlgorithm(),

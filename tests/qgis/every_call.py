@@ -8,6 +8,7 @@ from typing import Any
 
 from test_raster_worker import CALLS as RASTER_CALLS
 from test_raster_worker import project as raster_project
+from scene_case import catalogue
 from toolbox_case import Bench, box, layer
 
 LEFT, TOP = 500_000.0, 5_000_000.0
@@ -49,7 +50,15 @@ VECTOR_CALLS: dict[str, dict[str, Any]] = {
     "zoom_to_layer": {"layer": "zones"},
     "run_algorithm": {"algorithm": "native:centroids", "parameters": {"INPUT": "zones"}},
 }  # fmt: skip
-CALLS = {**VECTOR_CALLS, **RASTER_CALLS}
+SCENE_CALLS: dict[str, dict[str, Any]] = {
+    "index_scenes": {"folders": ["tiles"], "file": "found.gpkg"},
+    "find_scenes": {"scenes": "catalogue", "measure": "population"},
+    "load_scene": {"scenes": "catalogue", "measure": "population"},
+    "observation_series": {"scenes": "catalogue", "zones": "zones", "measure": "population"},
+    "forest_by_zone": {"scenes": "catalogue", "zones": "zones"},
+    "observation_rows": {"scenes": "catalogue", "measure": "population"},
+}
+CALLS = {**VECTOR_CALLS, **RASTER_CALLS, **SCENE_CALLS}
 
 
 def bench(folder: Path) -> Bench:
@@ -64,6 +73,7 @@ def bench(folder: Path) -> Bench:
         layer("facts", "NoGeometry", "n:integer kind:string value:double x:double y:double", facts,
               crs=""),
         layer("patches", "Polygon", "patch:string m:integer", patches),
+        catalogue(folder / "out" / "tiles"),
     ):  # fmt: skip
         found.project.addMapLayer(one)
     (folder / "out" / "more.geojson").write_text(

@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy
-from product_maker import DEGREES, SINUSOIDAL, geotiff, landsat, netcdf, sentinel
-from qgis.core import QgsMapLayer
+from product_maker import DEGREES, SINUSOIDAL, UTM, geotiff, landsat, netcdf, sentinel
+from qgis.core import QgsMapLayer, QgsVectorLayer
 from toolbox_case import Bench
 
 from geo_olm.tools.base import ToolResult
+from geo_olm.tools.scene_catalogue import Entry, write
+from geo_olm.tools.scene_header import rows_of
 
 LANDSAT = "LC08_L2SP_195025_20240615_20240620_02_T1"
 SAFE = "S2A_MSIL2A_20240315T101021_N0510_R022_T32TQM_20240315T140000"
@@ -121,3 +123,21 @@ def everything(folder: Path) -> None:
     optical = {"B04": numpy.full((40, 40), 3000), "B08": numpy.full((40, 40), 5000),
                "SCL": numpy.full((20, 20), 4)}  # fmt: skip
     sentinel(folder, SAFE, optical, 30.5)
+
+
+def catalogue(folder: Path) -> QgsVectorLayer:
+    """Return a catalogue of one tile of people and of forest each, cells of 10 m at the north-west
+    corner of product_maker, written without a tool."""
+    folder.mkdir(parents=True)
+    byte = numpy.full((20, 20), 7, "uint8")
+    paths = [
+        geotiff(folder / "GHS_POP_E2020_GLOBE_R2023A_4326_3ss_V1_0_R1.tif", byte.astype("float32"),
+                crs=UTM),
+        geotiff(folder / "Hansen_GFC-2023-v1.11_treecover2000_50N_000E.tif", byte * 10, crs=UTM),
+        geotiff(folder / "Hansen_GFC-2023-v1.11_lossyear_50N_000E.tif", byte, crs=UTM),
+    ]  # fmt: skip
+    path = folder / "catalogue.gpkg"
+    write(path, {str(one): Entry((1.0, 1), rows_of(one)) for one in paths})
+    found = QgsVectorLayer(f"{path}|layername=scenes", "catalogue", "ogr")
+    assert found.isValid()
+    return found

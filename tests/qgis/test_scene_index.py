@@ -133,7 +133,7 @@ def test_a_file_that_is_no_catalogue_is_not_replaced(tmp_path: Path) -> None:
     people(bench.scenes, 2020, GOOD)
     other = tmp_path / "out" / "roads.gpkg"
     other.write_bytes(b"something of the user")
-    with pytest.raises(MendableError, match="roads.gpkg is there already and is no catalogue"):
+    with pytest.raises(MendableError, match=r"roads\.gpkg is there already and is no catalogue"):
         bench.run("index_scenes", folders=[str(bench.scenes)], file="roads.gpkg")
     assert other.read_bytes() == b"something of the user"
     with pytest.raises(MendableError, match="outside the folders"):

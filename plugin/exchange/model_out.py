@@ -29,12 +29,13 @@ from ..workflow.graph import Graph, Kind, Type, Variable, Vertex
 from ..workflow.topology import order
 from ..workflow.value import Asked, Layer, Output, Template, Value
 from .loss import Lost
-from .remainder import VARIABLE, kept
+from .remainder import VARIABLE, kept, name_of
 from .tool_algorithm import OUTPUT, PREFIX, SPOKEN
 
 Source = QgsProcessingModelChildParameterSource
 _COLUMN, _ROW = 260.0, 130.0
 _BARE = re.compile(r"\W+")
+_PLAIN = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 VARIABLE_MARKS = re.compile(r"[\s'\"():.]")
 ANSWER, _CALCULATE = "answer", "calculate"
 """The step that gives the number of the answer, and its tool."""
@@ -57,9 +58,7 @@ class _Writer:
         self._graph = graph
         self._is_tool = is_tool
         self._lost: list[Lost] = []
-        self._model = QgsProcessingModelAlgorithm(
-            graph.title or graph.question or "Workflow", "Geo-OLM"
-        )
+        self._model = QgsProcessingModelAlgorithm(name_of(graph), "Geo-OLM")
         self._inputs: dict[str, str] = {}
         self._held: dict[str, str] = {}
         self._named: dict[str, str] = {}
@@ -185,7 +184,9 @@ class _Writer:
 
     def _sources(self, vertex: Vertex, value: Value) -> list[Source] | None:
         """Return the sources of a parameter, None where a model cannot hold it."""
-        if isinstance(value, (list, tuple)) and any(isinstance(x, (Layer, Output)) for x in value):
+        if isinstance(value, (list, tuple)) and any(
+            isinstance(one, (Layer, Output, Asked)) for one in value
+        ):
             found = [self._source(vertex, one) for one in value]
             return [one for one in found if one is not None]
         one = self._source(vertex, value)
@@ -257,7 +258,8 @@ class _Writer:
 
     def _variable_of(self, vertex: str, output: str) -> str:
         """Return the variable by which expressions of a model mean an output of a step."""
-        return "@" + VARIABLE_MARKS.sub("_", f"{self._named[vertex]}_{output}")
+        name = VARIABLE_MARKS.sub("_", f"{self._named[vertex]}_{output}")
+        return f"@{name}" if _PLAIN.fullmatch(name) else f"var({_quoted(name)})"
 
     def _template(self, vertex: Vertex, template: Template) -> Source:
         """Return an expression that puts the text together."""
@@ -340,7 +342,7 @@ class _Writer:
     def _outputs(self, steps: tuple[str, ...]) -> None:
         """Let the layers that no other step uses be the model's, and tables of the numbers that
         the answer names or no other step uses."""
-        used = {parent for parent, _ in self._graph.edges()}
+        used = {parent for parent, child in self._graph.edges() if child in self._held}
         answer = self._graph.answer
         told = {name for name, _ in Template(answer.text).references()}
         told |= {answer.value.vertex} if answer.value is not None else set()

@@ -20,6 +20,11 @@ VARIABLE = "geo_olm"
 _STEP = ("id", "kind", "agent", "objective", "tool", "comment")
 
 
+def name_of(graph: Graph) -> str:
+    """Return the name of a graph's model, which must have one."""
+    return graph.title or graph.question or "Workflow"
+
+
 def kept(graph: Graph) -> str:
     """Return as a text what an exported model would lose of a graph."""
     form = written(graph)
@@ -46,12 +51,17 @@ def restored(graph: Graph, past: Graph) -> tuple[Graph, tuple[Lost, ...]]:
         lost.append(Lost("", said))
         answer = Answer()
     sources = {one.name: one for one in past.sources}
+    places = {
+        key: at for at, key in enumerate([*(one.name for one in past.variables), *past.ids()])
+    }
+    vertices = sorted(graph.vertices, key=lambda one: places.get(one.id, len(places)))
+    variables = sorted(graph.variables, key=lambda one: places.get(one.name, len(places)))
     return replace(
         graph,
         description=past.description,
-        title=past.title if graph.title == (past.title or past.question) else graph.title,
-        vertices=tuple(_step(one, past) for one in graph.vertices),
-        variables=tuple(_variable(one, past.variable(one.name)) for one in graph.variables),
+        title=past.title if graph.title == name_of(past) else graph.title,
+        vertices=tuple(_step(one, past) for one in vertices),
+        variables=tuple(_variable(one, past.variable(one.name)) for one in variables),
         sources=tuple(_source(one, sources.get(one.name)) for one in graph.sources),
         groups=tuple(_group(one, past) for one in graph.groups),
         answer=answer,

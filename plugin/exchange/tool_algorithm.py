@@ -123,10 +123,12 @@ class ToolAlgorithm(QgsProcessingAlgorithm):
                     SPOKEN, label, optional=True, createByDefault=False
                 )
             )
-        for key in (*self._gives.numbers, *self._gives.may):
+        numbers = (*self._gives.numbers, *self._gives.may)
+        for key in numbers:
             self.addOutput(QgsProcessingOutputNumber(key, title(key)))
         for key in self._gives.texts:
-            self.addOutput(QgsProcessingOutputString(key, title(key)))
+            if key not in numbers:
+                self.addOutput(QgsProcessingOutputString(key, title(key)))
         self.addOutput(QgsProcessingOutputString(TEXT, tr("Result in words")))
 
     def processAlgorithm(

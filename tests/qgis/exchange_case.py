@@ -208,7 +208,10 @@ def _plain(value: Any) -> Any:
 
 
 def difference(one: Mapping[str, Any], other: Mapping[str, Any]) -> str:
-    """Return in what the contents of two layers differ, "" for nothing."""
+    """Return in what the contents of two layers differ, "" for nothing.
+
+    The last digit of an attribute may differ: layers in memory round to the field's precision.
+    """
     if set(one) != set(other):
         return "another kind of layer"
     for key, value in one.items():
@@ -219,6 +222,6 @@ def difference(one: Mapping[str, Any], other: Mapping[str, Any]) -> str:
         return f"{len(rows)} and {len(others)} features"
     for number, (row, seen) in enumerate(zip(rows, others)):
         for name, value, now in zip(["geometry", *one["fields"]], row, seen):
-            if value != now:
+            if value != now and value != pytest.approx(now, rel=1e-14):
                 return f"row {number}: {name} {value!r:.80} and {now!r:.80}"
     return ""

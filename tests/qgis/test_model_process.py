@@ -95,7 +95,9 @@ def test_a_model_gives_in_qgis_process_what_its_graph_gives(name: str, tmp_path:
     graph, task = graphs()[name], tasks()[name[:3]]
     here = run(graph, task, tmp_path)
     path, inputs, lost = exported(graph, task, tmp_path)
-    assert {one.vertex for one in lost} == {one.id for one in graph.vertices if one.tool in UNHELD}
+    assert here.error or {one.vertex for one in lost} == {
+        one.id for one in graph.vertices if one.tool in UNHELD
+    }
     if len(lost) == len(graph.vertices):
         return
     done = processed(path, inputs)

@@ -11,7 +11,7 @@ from qgis.PyQt.QtCore import QCoreApplication, QObject
 
 from ..ui.package_panel import PackagePanel
 from ..ui.package_view import PackageLine, PackageView
-from .dependency.base import InstallStep, PackageError
+from .dependency.base import BATCH, WANTED, InstallStep, PackageError
 from .dependency.folder import PackageFolder
 from .dependency.install import Supply, install
 from .egress import gate_of, ledger, package_exchange, proxy_address
@@ -20,6 +20,7 @@ from .runner import RunTask, finish, start
 from .settings import Settings
 
 NAMES = ("ollama", "openai")
+DASK = "distributed"
 _LOG = logging.getLogger(__name__)
 
 
@@ -40,7 +41,9 @@ class PackageDesk(QObject):
         """Show the packages on a page and do what it asks."""
         self._panels.append(panel)
         panel.destroyed.connect(lambda *_: self._forget(panel))
-        panel.install_requested.connect(self._install)
+        panel.install_requested.connect(
+            lambda source: self._install(source, panel.batch.isChecked())
+        )
         panel.cancel_requested.connect(self._cancel)
         panel.remove_requested.connect(self._remove)
         self._show("" if self._task is None else self._view.error)
@@ -55,7 +58,7 @@ class PackageDesk(QObject):
     def _forget(self, panel: PackagePanel) -> None:
         self._panels = [one for one in self._panels if one is not panel]
 
-    def _install(self, source: str) -> None:
+    def _install(self, source: str, batch: bool) -> None:
         if self._task is not None:
             return
         settings = self._load()
@@ -65,6 +68,7 @@ class PackageDesk(QObject):
             gate_of(settings),
             ledger(),
             proxy_address(),
+            (*WANTED, *BATCH) if batch else WANTED,
         )
         self._task = RunTask(
             QCoreApplication.translate("PackageDesk", "Geo-OLM: installing packages"),
@@ -104,6 +108,7 @@ class PackageDesk(QObject):
 
     def _show(self, error: str) -> None:
         states = [self._folder.state(name) for name in NAMES]
+        states += [one for one in (self._folder.state(DASK),) if one.version]
         lines = tuple(PackageLine(one.name, one.version, one.own) for one in states)
         busy, there = self._task is not None, self._folder.present is not None
         self._view = PackageView(lines, busy, error=error, removable=there)

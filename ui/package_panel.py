@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from qgis.PyQt.QtCore import pyqtSignal
 from qgis.PyQt.QtWidgets import (
+    QCheckBox,
     QFileDialog,
     QHBoxLayout,
     QLineEdit,
@@ -46,6 +47,8 @@ class PackagePanel(Panel):
         self.source.setPlaceholderText(self.tr("The package index that pip is set to"))
         self.source.setToolTip(self.tr("The address of a package index, or a folder of wheels."))
         self.folder = self._button("Folder", self.tr("Folder…"))
+        self.batch = QCheckBox(self.tr("With Dask, which batches of workflows need"))
+        self.batch.setObjectName("GeoOlmPackagesBatch")
         self._lay_out()
         self.install.clicked.connect(lambda: self.install_requested.emit(self.source.text()))
         self.cancel.clicked.connect(lambda: self.cancel_requested.emit())
@@ -82,6 +85,10 @@ class PackagePanel(Panel):
             button.setVisible(shown)
         self.source.setEnabled(not view.busy)
         self.folder.setEnabled(not view.busy)
+        self.batch.setEnabled(not view.busy)
+        dask = [one for one in view.packages if one.name == "distributed"]
+        self.batch.setHidden(any(not one.own for one in dask))
+        self.batch.setChecked(self.batch.isChecked() or any(one.own for one in dask))
         self.bar.setVisible(view.busy)
         self.line.setVisible(view.busy)
         self.line.setText(view.progress)
@@ -120,6 +127,7 @@ class PackagePanel(Panel):
         self._column.addWidget(self.bar)
         self._column.addWidget(self.line)
         self._column.addLayout(self._foot)
+        self._column.addWidget(self.batch)
 
     def _button(self, name: str, text: str) -> QPushButton:
         button = QPushButton(text)

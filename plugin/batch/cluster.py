@@ -30,7 +30,7 @@ NEEDED = "distributed"
 _LAUNCH = Path(__file__).with_name("launch.py")
 MISSING = (
     "A batch needs the Python package distributed (Dask), which is not there. Open Settings > "
-    "Options > Geo-OLM, tick Dask under Packages and press Install."
+    "Options > Geo-OLM > Privacy and packages, tick Dask and press Install."
 )
 _LOG = logging.getLogger(__name__)
 _SITES = ("site-packages", "dist-packages")

@@ -9,6 +9,9 @@ from dataclasses import dataclass
 WANTED = ("ollama>=0.5,<1", "openai>=1.40,<3")
 """What is installed, with what it needs."""
 
+BATCH = ("distributed>=2023.9,<2027",)
+"""What is installed beside it when the user wants batches of workflows."""
+
 NEVER = ("numpy", "pandas", "scipy", "shapely", "gdal", "pyqt5", "pyqt6")
 """Packages that belong to QGIS's own Python and are never brought beside it."""
 

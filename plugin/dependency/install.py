@@ -39,7 +39,8 @@ class Supply:
     """Where packages come from, and what watches over it.
 
     `source` is the address of an index or a folder; "" is the index that pip is set to. `proxy`
-    is the address of QGIS's own proxy with its name and password, "" without one.
+    is the address of QGIS's own proxy with its name and password, "" without one. `wanted` are
+    the packages with their bounds.
     """
 
     source: str
@@ -47,6 +48,7 @@ class Supply:
     gate: Gate
     ledger: Ledger
     proxy: str = ""
+    wanted: tuple[str, ...] = WANTED
 
 
 def install(folder: PackageFolder, supply: Supply, tell: Tell, cancelled: Cancelled) -> None:
@@ -90,7 +92,7 @@ def _by_ourselves(draft: Path, supply: Supply, tell: Tell, cancelled: Cancelled)
     with tempfile.TemporaryDirectory(prefix="geo-olm-") as name:
         place = Path(name)
         with rules(source, place, told) as found:
-            wheels = Resolver(source, found, place, told).wheels(WANTED)
+            wheels = Resolver(source, found, place, told).wheels(supply.wanted)
         for number, wheel in enumerate(wheels):
             if cancelled():
                 raise RunCancelled
@@ -138,7 +140,7 @@ class _Pip:
             words += ["--no-index", "--find-links", str(aim)]
         elif self._supply.source:
             words += ["--index-url", self._supply.source]
-        return [*words, *WANTED]
+        return [*words, *self._supply.wanted]
 
     def _environment(self) -> dict[str, str]:
         """Return what pip is told apart from its words: no other target, and QGIS's proxy.

@@ -17,7 +17,7 @@ from qgis.PyQt.QtCore import Qt
 from qgis.PyQt.QtTest import QTest
 from qgis.PyQt.QtWidgets import QPushButton, QTableView
 from test_plugin import Window
-from wheel_case import LoopbackIndex, client_wheels
+from wheel_case import LoopbackIndex, client_wheels, make_wheel
 
 import geo_olm
 from geo_olm.plugin.egress import ledger
@@ -84,6 +84,21 @@ def test_one_click_installs_and_one_removes(page: OptionsPage, tmp_path: Path) -
     press(page, "GeoOlmPackagesRemove")
     wait_until(lambda: page.packages.remove.isHidden())
     assert sys.path == before
+
+
+def test_dask_is_installed_beside_the_clients_where_it_is_ticked(
+    page: OptionsPage, tmp_path: Path
+) -> None:
+    make_wheel(client_wheels(tmp_path / "wheels"), "distributed", "2024.8.0", (),
+               {"distributed/__init__.py": ""})  # fmt: skip
+    page.packages.source.setText(str(tmp_path / "wheels"))
+    page.packages.batch.setChecked(True)
+    press(page, "GeoOlmPackagesInstall")
+    wait_until(lambda: page.packages.remove.isVisible(), 60)
+    assert (Path(sys.path[-1]) / "distributed").is_dir()
+    assert (Path(sys.path[-1]) / "only_ours").is_dir()
+    press(page, "GeoOlmPackagesRemove")
+    wait_until(lambda: page.packages.remove.isHidden())
 
 
 def test_a_failed_and_a_cancelled_installation_say_so(page: OptionsPage, tmp_path: Path) -> None:

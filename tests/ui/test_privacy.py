@@ -107,6 +107,17 @@ def test_installed_packages_say_where_they_are_and_can_be_removed(page: OptionsP
     assert len(removed) == 1
 
 
+def test_dask_is_offered_where_qgis_has_none_of_its_own(page: OptionsPage) -> None:
+    panel = page.packages
+    box = part(page, QCheckBox, "GeoOlmPackagesBatch")
+    panel.show_view(PackageView(MISSING))
+    assert (box.isHidden(), box.isChecked()) == (False, False)
+    panel.show_view(PackageView((*THERE, PackageLine("distributed", "2024.8.0", True))))
+    assert (box.isHidden(), box.isChecked()) == (False, True)
+    panel.show_view(PackageView((*THERE, PackageLine("distributed", "2024.8.0"))))
+    assert box.isHidden()
+
+
 def test_a_folder_of_wheels_is_chosen(page: OptionsPage, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *_: "/srv/my wheels")
     QTest.mouseClick(part(page, QPushButton, "GeoOlmPackagesFolder"), LEFT)

@@ -3,21 +3,33 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from ..tools.base import ToolCancelled, ToolError
 from ..tools.toolbox import ProjectToolbox
-from .agent.chat import Chat
-from .agent.event import CallFinished, Notice, RunFinished, RunStarted, Status
+from .agent.chat import Chat, Turn
+from .agent.event import (
+    CallFinished,
+    Notice,
+    RunFinished,
+    RunStarted,
+    StageChanged,
+    Status,
+)
+from .agent.message import ToolCall
+from .agent.work import Work
 from .assembly import make_agent
 from .llm.base import Cancelled
 from .llm.speaker import ModelSpeaker
-from .plan_run import PlanRun, Spent
+from .plan_run import PlanRun, Spent, told_all
 from .plan_work import question_check
 from .settings import Settings
 from .workflow.graph import Graph, Vertex
 
+_UNDO = "undo"
 _NO_PLAN = "No plan held for this question, so it was worked on step by step."
 Emit = Callable[[Any], None]
 
@@ -26,8 +38,9 @@ class Answerer:
     """Answers the questions of a chat over one toolbox; call it on a worker thread.
 
     A question is planned first: its graph is checked and mended before anything runs. One whose
-    plan does not hold goes through the states of the Geo-OLM paper. Nothing is raised for what a
-    model, a server or a tool does, and the last event is always a RunFinished.
+    plan does not hold goes through the states of the Geo-OLM paper; one that only takes back what
+    was done last needs no model. Nothing is raised for what a model, a server or a tool does, and
+    the last event is always a RunFinished.
     """
 
     def __init__(self, toolbox: ProjectToolbox, speaker: ModelSpeaker, settings: Settings) -> None:
@@ -36,7 +49,10 @@ class Answerer:
 
     def answer(self, chat: Chat, question: str, emit: Emit, cancelled: Cancelled) -> None:
         """Answer one question; `emit` gets the events, from several threads."""
-        if not self._is_planned(question):
+        if self._agent.prompts.undoes(question):
+            self._take_back(chat, question, emit, cancelled)
+            return
+        if not self._is_planned():
             self._by_states(chat, question, emit, cancelled, Spent())
             return
         run = PlanRun(
@@ -58,13 +74,30 @@ class Answerer:
         emit(Notice(_NO_PLAN))
         self._by_states(chat, question, emit, cancelled, run.spent())
 
-    def _is_planned(self, question: str) -> bool:
-        """Tell whether a question is planned first: all are but those that take something back."""
-        return (
-            self._settings.plan_first
-            and any(not one.short for one in self._toolbox.layers())
-            and not self._agent.prompts.undoes(question)
-        )
+    def _is_planned(self) -> bool:
+        own = any(not one.short for one in self._toolbox.layers())
+        return self._settings.plan_first and own
+
+    def _take_back(self, chat: Chat, question: str, emit: Emit, cancelled: Cancelled) -> None:
+        """Undo what was done last: that needs no judgement, so no model is asked."""
+        began, agent, card = time.monotonic(), self._agent, self._speaker.card()
+        stages = agent.workflow.stages
+        emit(RunStarted(question, card.name, card.server.value, stages, agent.limits.steps))
+        self._toolbox.begin_turn(question)
+        emit(StageChanged(agent.workflow.home(_UNDO)))
+        work = Work(self._toolbox, chat, agent.limits, cancelled, emit)
+        try:
+            done = told_all(work.run(ToolCall(f"undo{len(chat.turns):05d}", _UNDO, {})), emit)
+            status, text = Status.OK, done.text
+        except ToolCancelled:
+            status, text = Status.CANCELLED, "Stopped before anything was taken back."
+        except ToolError as error:
+            status, text = Status.REJECTED, error.message
+        emit(StageChanged(agent.workflow.final))
+        chat.turns.append(Turn(question, text, ()))
+        reason = "" if status is Status.OK else text
+        seconds = {"tools": work.seconds, "total": time.monotonic() - began}
+        emit(RunFinished(status, text, reason=reason, seconds=seconds))
 
     def _warn(self, question: str, calls: list[Vertex], emit: Emit) -> None:
         """Say what a question names and no call used, so that the user checks the result."""

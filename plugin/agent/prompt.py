@@ -47,8 +47,10 @@ class Prompts:
         return not self.continuing.isdisjoint(_words(question)[:_SECOND_WORD])
 
     def undoes(self, question: str) -> bool:
-        """Tell whether a question begins with a word that takes something back."""
-        return not self.undoing.isdisjoint(_words(question)[:_FIRST_WORDS])
+        """Tell whether a question only takes back what was done last: it is short and begins with
+        a word for that."""
+        words = _words(question)
+        return len(words) <= _FIRST_WORDS and not self.undoing.isdisjoint(words[:_SECOND_WORD])
 
     def shows(self, question: str) -> bool:
         """Tell whether a question asks to see something on the map."""

@@ -18,7 +18,7 @@ from qgis.core import QgsProject
 from scripted_server import Step
 
 from geo_olm.plugin.agent.chat import Chat
-from geo_olm.plugin.agent.event import Notice, RunFinished, StageChanged, Status
+from geo_olm.plugin.agent.event import CallFinished, Notice, RunFinished, StageChanged, Status
 from geo_olm.plugin.answerer import Answerer
 from geo_olm.plugin.assembly import make_toolbox
 from geo_olm.plugin.link import process_link
@@ -208,14 +208,18 @@ def test_a_later_question_may_speak_of_what_a_plan_made(project: QgsProject) -> 
     assert notices == ["Taken as a question about r1 = towns where pop > 9."]
 
 
-def test_what_is_taken_back_goes_through_the_states(project: QgsProject) -> None:
-    back = init("Map", "towns")
-    replies = (UNDERSTOOD, plan(BIG), WORDED, back, call("Map", "undo"), call("Answer", "answer"))
-    questions = ["Which towns have more than 9 people?", "Undo that."]
-    told = talked(project, questions, [*replies, said("The layer is removed.")])
-    assert end_of(told[1]).status is Status.OK
+def test_what_was_done_last_is_taken_back_without_a_model(project: QgsProject) -> None:
+    replies = (UNDERSTOOD, plan(BIG), WORDED)
+    told = talked(project, ["Which towns have more than 9 people?", "Undo that."], replies)
+    end = end_of(told[1])
+    assert (end.status, end.answer) == (Status.OK, "Removed towns where pop > 9.")
     assert len(project.mapLayers()) == 2
-    assert not any(isinstance(one, PlanMade) for one in told[1])
+    assert [one.tool for one in told[1] if isinstance(one, CallFinished)] == ["undo"]
+
+
+def test_where_nothing_was_done_there_is_nothing_to_take_back(project: QgsProject) -> None:
+    end = end_of(played(project, question="Undo that!"))
+    assert end.answer.startswith("There is nothing to undo")
 
 
 def test_a_later_question_about_a_layer_of_the_project_is_planned_again(

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from qgis.core import (
@@ -11,6 +11,7 @@ from qgis.core import (
     QgsCoordinateReferenceSystem,
     QgsCoordinateTransform,
     QgsCsException,
+    QgsFeature,
     QgsFeatureRequest,
     QgsMapLayer,
     QgsProject,
@@ -29,48 +30,56 @@ class EmptyTile(Exception):
 def cut(layer: QgsMapLayer, tile: Mapping[str, Any]) -> QgsMapLayer:
     """Return the part of a layer in a tile {"extent", "crs", "closed"}, in the layer's own CRS.
 
-    A tile of another CRS cuts by its bounding box in the layer's. Main thread. Raises EmptyTile,
-    BatchError.
+    A tile of another CRS cuts lines, areas and rasters by its bounding box in the layer's; points
+    are judged in the tile's own. Main thread. Raises EmptyTile, BatchError.
     """
-    box = _box(layer, tile)
-    if not box.intersects(layer.extent()):
-        raise EmptyTile(f"Nothing of {layer.name()} lies in the tile.")
-    if isinstance(layer, QgsRasterLayer):
-        return _cut_raster(layer, box)
-    if isinstance(layer, QgsVectorLayer):
-        is_point = layer.geometryType() == Qgis.GeometryType.Point
-        return _points(layer, box, tile["closed"]) if is_point else _cut_features(layer, box)
-    raise BatchError(f"{layer.name()} is neither a vector nor a raster layer: it cannot be cut.")
-
-
-def _box(layer: QgsMapLayer, tile: Mapping[str, Any]) -> QgsRectangle:
     crs = QgsCoordinateReferenceSystem(str(tile["crs"]))
     if not crs.isValid():
         raise BatchError(f"There is no CRS {tile['crs']}: write one such as EPSG:32632.")
-    box = QgsRectangle(*(float(one) for one in tile["extent"]))
-    if not layer.crs().isValid() or layer.crs() == crs:
-        return box
+    own = layer.crs() if layer.crs().isValid() else crs
+    way = QgsCoordinateTransform(crs, own, QgsProject())
+    inner = QgsRectangle(*(float(one) for one in tile["extent"]))
     try:
-        return QgsCoordinateTransform(crs, layer.crs(), QgsProject()).transformBoundingBox(box)
+        box = way.transformBoundingBox(inner)
+        if not box.intersects(layer.extent()):
+            raise EmptyTile(f"Nothing of {layer.name()} lies in the tile.")
+        if isinstance(layer, QgsRasterLayer):
+            return _cut_raster(layer, box)
+        if isinstance(layer, QgsVectorLayer):
+            if layer.geometryType() != Qgis.GeometryType.Point:
+                return _cut_features(layer, box)
+            return _points(layer, box, inner, way, tile["closed"])
     except QgsCsException as error:
         raise BatchError(f"The tile cannot be brought into the CRS of {layer.name()}.") from error
+    raise BatchError(f"{layer.name()} is neither a vector nor a raster layer: it cannot be cut.")
 
 
-def _points(layer: QgsVectorLayer, box: QgsRectangle, closed: list[bool]) -> QgsVectorLayer:
-    """Return the points in the box, whose right and top edge belong to the next tile."""
+def _points(
+    layer: QgsVectorLayer,
+    box: QgsRectangle,
+    inner: QgsRectangle,
+    way: QgsCoordinateTransform,
+    closed: Sequence[bool],
+) -> QgsVectorLayer:
+    """Return the points of the box that lie in the tile; an edge that is not closed belongs to
+    the next one."""
 
-    def is_inside(feature: Any) -> bool:
-        found = feature.geometry().boundingBox()
+    def is_inside(feature: QgsFeature) -> bool:
+        geometry = feature.geometry()
+        geometry.transform(way, Qgis.TransformDirection.Reverse)
+        found = geometry.boundingBox()
         x, y = found.xMinimum(), found.yMinimum()
-        right = x <= box.xMaximum() if closed[0] else x < box.xMaximum()
-        top = y <= box.yMaximum() if closed[1] else y < box.yMaximum()
-        return bool(x >= box.xMinimum() and y >= box.yMinimum() and right and top)
+        right = x <= inner.xMaximum() if closed[0] else x < inner.xMaximum()
+        top = y <= inner.yMaximum() if closed[1] else y < inner.yMaximum()
+        return bool(x >= inner.xMinimum() and y >= inner.yMinimum() and right and top)
 
-    request = QgsFeatureRequest().setFilterRect(box)
-    ids = [one.id() for one in layer.getFeatures(request) if is_inside(one)]
+    near = QgsFeatureRequest().setFilterRect(box)
+    ids = [one.id() for one in layer.getFeatures(near) if is_inside(one)]
     if not ids:
         raise EmptyTile(f"Nothing of {layer.name()} lies in the tile.")
-    return layer.materialize(QgsFeatureRequest().setFilterFids(ids))
+    request = QgsFeatureRequest().setFilterFids(ids)
+    request.addOrderBy("$id")
+    return layer.materialize(request)
 
 
 def _cut_features(layer: QgsVectorLayer, box: QgsRectangle) -> QgsVectorLayer:

@@ -18,7 +18,7 @@ from .grid import Grid
 from .observation_channel import Channel, Flags, Loss, Window, own_measure
 from .observation_product import NDVI, VALUE, Measure, ProductFamily, families
 from .scene_choice import Occasion, Scene
-from .scene_part import Part, opened_scene, part_named, parts_of
+from .scene_part import Part, opened_scene, part_named, parts_of, system_of
 
 _STRIP_CELLS = 1_000_000
 _SAME = 1e-6
@@ -40,7 +40,12 @@ class ObservationReader:
         left, width, turn, top, twist, height = first.GetGeoTransform()
         if turn or twist:
             raise MendableError(f"The cells of {occasion.scenes[0].scene} do not point north.")
-        crs = QgsCoordinateReferenceSystem.fromWkt(first.GetProjection())
+        system = system_of(first)
+        if system is None:
+            raise MendableError(
+                f"{occasion.scenes[0].scene} has no CRS: nothing tells where it is."
+            )
+        crs = QgsCoordinateReferenceSystem.fromWkt(system.ExportToWkt())
         self.grid = Grid(first.RasterXSize, first.RasterYSize, left, top, width, height, crs)
 
     @property
@@ -162,8 +167,8 @@ def _refuse_mixed(datasets: list[gdal.Dataset], occasion: Occasion) -> None:
     """Refuse tiles of several CRS or cell sizes. Raises MendableError."""
     first, names = datasets[0], [Path(one.path).name for one in occasion.scenes]
     for name, one in zip(names[1:], datasets[1:]):
-        crs = one.GetSpatialRef()
-        if crs is None or not crs.IsSame(first.GetSpatialRef()):
+        crs, wanted = system_of(one), system_of(first)
+        if crs is None or wanted is None or not crs.IsSame(wanted):
             what = "CRS"
         elif any(
             abs(one.GetGeoTransform()[place] / first.GetGeoTransform()[place] - 1) > _SAME

@@ -14,7 +14,7 @@ from .base import MendableError
 from .context import Context
 from .observation_product import VALUE
 from .scene_catalogue import FIELDS
-from .scene_part import opened_scene
+from .scene_part import opened_scene, subdataset_name
 from .scene_time import band_days
 from .source import VectorSource, plain
 from .spelling import listed
@@ -137,11 +137,22 @@ def occasions(
             "with product."
         )
     if measure == VALUE:
+        _refuse_several(fitting)
         fitting = [part for one in fitting for part in _bands_of(one, context)]
     inside = [one for one in fitting if _meets(one, first, last)]
     if not inside:
         raise MendableError(f"No scene of {measure} lies in that time. {_span(fitting)}")
     return _by_day(inside, bool(start or end), context)
+
+
+def _refuse_several(scenes: Sequence[Scene]) -> None:
+    """Refuse several variables of files whose product is not known. Raises MendableError."""
+    names = sorted({subdataset_name(one.subdataset) for one in scenes if one.subdataset})
+    if len(names) > 1:
+        raise MendableError(
+            f"The scenes hold several variables: {listed(names)}. Take one by find_scenes with its "
+            "name as product."
+        )
 
 
 def _bands_of(scene: Scene, context: Context) -> list[Scene]:

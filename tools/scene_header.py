@@ -14,7 +14,7 @@ from osgeo import gdal, ogr, osr
 from .base import MendableError
 from .date_name import date_of
 from .observation_product import VALUE, ProductFamily, recognised
-from .scene_part import MTL, SAFE, Part, opened_scene, part_named, parts_of
+from .scene_part import MTL, SAFE, Part, opened_scene, part_named, parts_of, system_of
 from .scene_time import band_days
 
 _SIDE = 10
@@ -121,10 +121,9 @@ def _row(
 def _footprint(dataset: gdal.Dataset, name: str) -> tuple[osr.SpatialReference, bytes]:
     """Return the CRS and the outline in EPSG:4326. Raises MendableError without georeference."""
     transform = dataset.GetGeoTransform(can_return_null=True)
-    system = dataset.GetSpatialRef()
+    system = system_of(dataset)
     if transform is None or system is None:
         raise MendableError(f"{name} has no georeference: nothing tells where it lies.")
-    system.SetAxisMappingStrategy(osr.OAMS_TRADITIONAL_GIS_ORDER)
     degrees = osr.SpatialReference()
     degrees.ImportFromEPSG(4326)
     degrees.SetAxisMappingStrategy(osr.OAMS_TRADITIONAL_GIS_ORDER)

@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from osgeo import gdal
+from osgeo import gdal, osr
 
 from .base import MendableError
 
@@ -120,6 +120,20 @@ def _bands(dataset: gdal.Dataset, path: str) -> list[Part]:
              number)
         for number in range(1, dataset.RasterCount + 1)
     ]  # fmt: skip
+
+
+def system_of(dataset: gdal.Dataset) -> osr.SpatialReference | None:
+    """Return the CRS of a raster, x before y; WGS 84 for a netCDF grid whose axes are in degrees,
+    None where nothing tells it."""
+    found = dataset.GetSpatialRef()
+    if found is None:
+        units = {text for key, text in dataset.GetMetadata().items() if key.endswith("#units")}
+        if not {"degrees_north", "degrees_east"} <= units:
+            return None
+        found = osr.SpatialReference()
+        found.ImportFromEPSG(4326)
+    found.SetAxisMappingStrategy(osr.OAMS_TRADITIONAL_GIS_ORDER)
+    return found
 
 
 def part_named(parts: list[Part], pattern: str, number: int = 0) -> Part | None:

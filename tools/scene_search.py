@@ -81,7 +81,7 @@ class FindScenes(Unchecked):
 
 
 def _of_product(row: QgsFeature, wanted: str) -> bool:
-    told = bare(f"{row['product']} {row['sensor']} {row['scene']}")
+    told = bare(f"{row['product']} {row['sensor']} {row['scene']} {row['bands']}")
     return all(bare(word) in told for word in wanted.split())
 
 

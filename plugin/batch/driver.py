@@ -24,8 +24,8 @@ from typing import Any
 
 _MODULE = "geo_olm_batch_worker"
 _TICK_S = 0.1
-_CONNECT_S = 10.0
-_WORKERS_S = 60.0
+_CONNECT_S = 5.0
+_WORKERS_S = 30.0
 _CLOSE_S = 3.0
 Told = dict[str, Any]
 
@@ -68,7 +68,7 @@ def _client(plan: Told) -> Iterator[Any]:
 
     if plan["scheduler"]:
         with Client(plan["scheduler"], timeout=_CONNECT_S, set_as_default=False) as client:
-            client.wait_for_workers(1, timeout=_CONNECT_S)
+            client.wait_for_workers(1, timeout=_WORKERS_S)
             yield client
         return
     secured = importlib.util.find_spec("cryptography") is not None

@@ -103,7 +103,7 @@ def test_a_model_gives_in_qgis_process_what_its_graph_gives(name: str, tmp_path:
     done = processed(path, inputs)
     if here.error:
         said = here.error.rpartition("): ")[2][:60]
-        assert done.returncode != 0
+        assert done.returncode != 0, here.error
         assert said in done.stderr + done.stdout
         return
     assert done.returncode == 0, done.stderr[-3000:]

@@ -44,6 +44,7 @@ class SentModel(QAbstractTableModel):
         self.rows: tuple[SentRow, ...] = ()
         self._purposes = {
             "model": tr("Model"), "package": tr("Packages"), "download": tr("Download"),
+            "batch": tr("Batch"),
         }  # fmt: skip
         self._heads = (
             tr("Time"), tr("Host"), tr("For"), tr("Sent"), tr("Received"), tr("Status"),

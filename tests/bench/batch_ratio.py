@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A batch over the same inputs on two workers beside one, cluster and QGIS processes started anew
+each time."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from geo_olm.plugin.batch.job import Job
+from geo_olm.plugin.batch.work import Batch, plan_of
+from geo_olm.plugin.place import world_map
+from geo_olm.plugin.settings import Settings
+from geo_olm.plugin.workflow.graph import Graph, Type, Variable, Vertex
+from geo_olm.plugin.workflow.value import Asked, Output
+
+Pair = tuple[str, Callable[[], Any], Callable[[], Any]]
+_INPUTS = 12
+
+
+class _Quiet:
+    """Hears a batch and says nothing."""
+
+    def isCanceled(self) -> bool:
+        return False
+
+    def setProgress(self, percent: float) -> None:
+        pass
+
+    def pushInfo(self, text: str) -> None:
+        pass
+
+    def pushWarning(self, text: str) -> None:
+        raise RuntimeError(text)
+
+
+@contextmanager
+def pairs() -> Iterator[list[Pair]]:
+    """Give the comparison over provinces of the world, simplified and dissolved."""
+    places = Vertex("places", "vector", tool="run_algorithm", parameters={
+        "algorithm": "native:simplifygeometries",
+        "parameters": {"INPUT": Asked("places"), "METHOD": 0, "TOLERANCE": Asked("tolerance")},
+    })  # fmt: skip
+    parameters = {"INPUT": Output("places")}
+    whole = Vertex("whole", "vector", tool="run_algorithm",
+                   parameters={"algorithm": "native:dissolve", "parameters": parameters})  # fmt: skip
+    graph = Graph("", (places, whole), (Variable("places", Type.LAYER),
+                                        Variable("tolerance", Type.NUMBER)))  # fmt: skip
+    source = f"{world_map()}|layername=states_provinces"
+    jobs = [Job(f"j{n}", {"places": source, "tolerance": n / 1000}) for n in range(_INPUTS)]
+    with tempfile.TemporaryDirectory() as folder:
+
+        def run(workers: int) -> None:
+            out = Path(folder, "out")
+            record = Batch(graph, Settings(), plan_of(workers, ""), out, _Quiet()).run(jobs)
+            if record["status"] != "ok":
+                raise RuntimeError(str(record["failures"]))
+            shutil.rmtree(out)
+
+        yield [(f"a batch over {_INPUTS} inputs on two workers beside one",
+                lambda: run(2), lambda: run(1))]  # fmt: skip

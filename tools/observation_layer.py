@@ -15,8 +15,6 @@ from qgis.PyQt.QtCore import QDate, QDateTime, Qt, QTime
 
 from .context import Context
 
-_LAST = QTime(23, 59, 59)
-
 
 def qt_day(day: datetime.date | None) -> QDate | None:
     """Return a day as an attribute holds it, None for none."""
@@ -31,7 +29,9 @@ def time_raster(
         return
     first, last = qt_day(day), qt_day(until or day)
     zone = Qt.TimeSpec.UTC
-    span = QgsDateTimeRange(QDateTime(first, QTime(0, 0), zone), QDateTime(last, _LAST, zone))
+    span = QgsDateTimeRange(
+        QDateTime(first, QTime(0, 0), zone), QDateTime(last, QTime(23, 59, 59), zone)
+    )
     properties = layer.temporalProperties()
     properties.setMode(Qgis.RasterTemporalMode.FixedTemporalRange)
     properties.setFixedTemporalRange(span)

@@ -136,12 +136,11 @@ def _walk(folder: Path, context: Context) -> Iterator[Path]:
 def _stac(root: Path, scan: _Scan, context: Context) -> None:
     """Take the files of a STAC catalogue; one outside the allowed folders is told."""
     try:
-        for one in assets(root):
+        for one in assets(root, context.boundary().readable):
             if isinstance(one, str):
                 scan.problems.append(one)
-                continue
-            path = context.boundary().readable(str(one.path))
-            scan.files[str(path)] = one
+            else:
+                scan.files[str(one.path)] = one
     except MendableError as error:
         scan.problems.append(error.message)
 

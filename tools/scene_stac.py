@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -36,38 +36,39 @@ def is_root(path: Path) -> bool:
     )  # fmt: skip
 
 
-def assets(root: Path) -> Iterator[Asset | str]:
+def assets(root: Path, readable: Callable[[str], Path]) -> Iterator[Asset | str]:
     """Yield the raster files of a catalogue, and a sentence for each one that is not there.
 
-    Raises LastingError when pystac is missing, MendableError for a file that is no catalogue.
+    `readable` returns the file of a path that may be read, or raises MendableError. Raises
+    LastingError when pystac is missing, MendableError for a file that is no catalogue.
     """
     pystac = package("pystac", _PURPOSE)
     try:
-        catalogue = pystac.read_file(str(root), stac_io=_local(pystac))
+        catalogue = pystac.read_file(str(root), stac_io=_local(pystac, readable))
         items = list(catalogue.get_items(recursive=True))
     except (OSError, ValueError, KeyError, TypeError, pystac.STACError) as error:
         raise MendableError(f"{root.name} cannot be read as a STAC catalogue: {error}") from error
     for item in items:
-        yield from _files(item)
+        yield from _files(item, readable)
 
 
-def _local(pystac: Any) -> Any:
+def _local(pystac: Any, readable: Callable[[str], Path]) -> Any:
     """Return a reader of files alone: an address in a catalogue is refused."""
 
     class Local(pystac.stac_io.DefaultStacIO):  # type: ignore[misc]
         """Reads files on the disk."""
 
         def read_text(self, source: Any, *rest: Any, **named: Any) -> str:
-            """Read a file. Raises OSError for an address."""
+            """Read a file. Raises OSError for an address, MendableError for one elsewhere."""
             text = str(source)
             if "://" in text:
                 raise OSError(f"{text} is an address, not a file")
-            return Path(text).read_text(encoding="utf-8")
+            return readable(text).read_text(encoding="utf-8")
 
     return Local()
 
 
-def _files(item: Any) -> Iterator[Asset | str]:
+def _files(item: Any, readable: Callable[[str], Path]) -> Iterator[Asset | str]:
     day = item.datetime or item.common_metadata.start_datetime
     cloud = item.properties.get("eo:cloud_cover")
     for key, asset in item.assets.items():
@@ -77,7 +78,11 @@ def _files(item: Any) -> Iterator[Asset | str]:
         if "://" in place and not place.startswith("file://"):
             yield f"{item.id}, {key}: {place} is an address; only files are indexed."
             continue
-        path = Path(place.removeprefix("file://"))
+        try:
+            path = readable(place.removeprefix("file://"))
+        except MendableError as error:
+            yield f"{item.id}, {key}: {error.message}"
+            continue
         if not path.is_file():
             yield f"{item.id}, {key}: there is no file {path}."
             continue

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
@@ -182,3 +183,52 @@ def test_the_index_is_made_on_a_worker_and_can_be_used_there(tmp_path: Path) -> 
     assert result is not None
     assert result.numbers["count"] == 1
     assert isinstance(bench.project, QgsProject)
+
+
+def stac(folder: Path, asset: str, cloud: float = 7.5) -> None:
+    """Write a STAC catalogue of one item with one picture and a thumbnail."""
+    item = {
+        "type": "Feature", "stac_version": "1.0.0", "id": "one", "collection": "pictures",
+        "geometry": {"type": "Point", "coordinates": [9, 46]}, "bbox": [9, 45, 10, 46],
+        "properties": {"datetime": "2023-07-08T10:00:00Z", "eo:cloud_cover": cloud},
+        "links": [],
+        "assets": {"data": {"href": asset}, "look": {"href": "./look.tif", "roles": ["thumbnail"]}},
+    }  # fmt: skip
+    catalogue = {
+        "type": "Catalog", "stac_version": "1.0.0", "id": "all", "description": "Pictures",
+        "links": [{"rel": "item", "href": "./one/one.json", "type": "application/json"}],
+    }  # fmt: skip
+    (folder / "one").mkdir(parents=True)
+    (folder / "one" / "one.json").write_text(json.dumps(item), encoding="utf-8")
+    (folder / "catalog.json").write_text(json.dumps(catalogue), encoding="utf-8")
+
+
+def test_a_stac_catalogue_tells_date_and_cloud_of_its_files(tmp_path: Path) -> None:
+    pytest.importorskip("pystac")
+    bench = SceneBench(tmp_path)
+    stac(bench.scenes, "./picture.tif")
+    geotiff(bench.scenes / "one" / "picture.tif", GOOD)
+    (row,) = bench.rows(bench.index())
+    assert row["date"].toString("yyyy-MM-dd") == "2023-07-08"
+    assert row["cloud"] == 7.5
+
+
+@pytest.mark.parametrize(
+    ("asset", "told"),
+    [
+        ("https://example.org/picture.tif", "is an address; only files are indexed"),
+        ("./absent.tif", "there is no file"),
+        ("../../../outside.tif", "lies outside the folders that may be read"),
+    ],
+)
+def test_what_a_stac_catalogue_names_elsewhere_is_told_and_not_read(
+    tmp_path: Path, asset: str, told: str
+) -> None:
+    pytest.importorskip("pystac")
+    bench = SceneBench(tmp_path)
+    stac(bench.scenes, asset)
+    geotiff(tmp_path / "outside.tif", GOOD)
+    people(bench.scenes, 2020, GOOD)
+    found = bench.index()
+    assert found.numbers["count"] == 1
+    assert any(told in note for note in found.notes), found.notes

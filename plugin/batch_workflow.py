@@ -113,7 +113,7 @@ class BatchWorkflowAlgorithm(QuestionAlgorithm):
         """Note where the project's layers lie, on the main thread."""
         project = context.project()
         layers = project.mapLayers().values() if project is not None else ()
-        self._sources = {one.name(): (one.source(), one.providerType()) for one in layers}
+        self._sources = {one.name(): one.source() for one in layers}
         return True
 
     def processAlgorithm(
@@ -152,32 +152,30 @@ class BatchWorkflowAlgorithm(QuestionAlgorithm):
         return {"OUTPUT": folder, "STATUS": record["status"], "JSON": path}
 
 
-def with_sources(
-    jobs: Sequence[Job], graph: Graph, sources: Mapping[str, tuple[str, str]]
-) -> list[Job]:
+def with_sources(jobs: Sequence[Job], graph: Graph, sources: Mapping[str, str]) -> list[Job]:
     """Return the jobs with the layers that none of them names: those of the project, else those
-    that the workflow noted. `sources` are (source, provider) by name. Raises BatchError."""
+    that the workflow noted. `sources` are those of the project by name. Raises BatchError."""
     common: dict[str, str] = {}
     noted = {one.name: one.source for one in graph.sources}
     for name, is_variable in layer_names(graph).items():
+        missing = [job for job in jobs if name not in job.variables]
+        if not missing:
+            continue
         variable = graph.variable(name) if is_variable else None
         meant = str(variable.default or "") if variable is not None else name
-        source, provider = sources.get(meant, ("", ""))
-        if provider == "memory":
-            if all(name in job.variables for job in jobs):
-                continue
-            raise BatchError(f"{meant} is a temporary layer: keep it in a file, then try again.")
-        common[name] = source or noted.get(meant, "") or (meant if is_variable else "")
-        missing = [job for job in jobs if name not in job.variables]
-        if missing and (not common[name] or _is_lost(common[name])):
+        source = sources.get(meant, "")
+        if source and not _is_file(source):  # others may hold a password, and records keep sources
+            raise BatchError(f"{meant} lies in no file: keep a copy in one, then try again.")
+        source = source or noted.get(meant, "") or (meant if is_variable else "")
+        if not _is_file(source):
             raise BatchError(
                 f"{missing[0].place or missing[0].id}: the layer {name} has no source. Add it to "
                 "the inputs, or open it in the project."
             )
-    given = {key: one for key, one in common.items() if one}
-    return [replace(job, variables={**given, **job.variables}) for job in jobs]
+        common[name] = source
+    return [replace(job, variables={**common, **job.variables}) for job in jobs]
 
 
-def _is_lost(source: str) -> bool:
+def _is_file(source: str) -> bool:
     path = file_of(source)
-    return path is not None and not path.exists()
+    return path is not None and path.exists()

@@ -21,6 +21,7 @@ from qgis.core import QgsApplication
 from qgis.PyQt.QtCore import QProcess, QProcessEnvironment
 
 from ..dependency.interpreter import find_interpreter
+from ..llm.base import RunCancelled
 from ..settings import Settings
 from ..workflow.file import dumps
 from ..workflow.graph import Graph
@@ -86,7 +87,10 @@ class Cluster:
         """Run jobs, each with its key. Raises BatchError when the cluster fails."""
         scratch = tempfile.mkdtemp(prefix="geo-olm-")
         try:
-            process = self._started(cancelled)
+            try:
+                process = self._started(cancelled)
+            except RunCancelled:
+                return
             try:
                 process.write(json.dumps(self._plan_of(jobs, scratch)).encode("utf-8") + b"\n")
                 self._listen(process, on_end, on_workers, cancelled)

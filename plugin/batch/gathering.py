@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from .job import Ended, Job
+from .job import BatchError, Ended, Job
 from .mosaic import mosaics
 from .stack import stacked
 from .state import State
@@ -49,10 +49,12 @@ def gathered(state: State, jobs: Sequence[Job], ended: Mapping[str, Ended], told
     part = target.with_name(f".part-{target.name}")
     part.unlink(missing_ok=True)
     try:
-        stacked(state, jobs, ended, records, part, remarks)
+        stacked(state, jobs, ended, records, part, remarks, told.isCanceled)
         if told.isCanceled():
             return Made()
         state.put(part, target)
+    except RuntimeError as error:  # GDAL's, where another plugin has it raise
+        raise BatchError(f"The results could not be gathered: {error}") from error
     finally:
         part.unlink(missing_ok=True)
     files = [target, *mosaics(state, done, records, remarks)]

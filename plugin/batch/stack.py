@@ -4,7 +4,7 @@ the job and its variables as fields, and a table of the jobs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from .worker import JOBS
 TABLE = "jobs"
 _JOB = "job"
 Kind = tuple[str, int, str]
-"""The step, the flat multi-type of the geometry, and the CRS."""
+"""The step, the multi-type of the geometry, and the CRS."""
 
 
 @dataclass
@@ -38,8 +38,10 @@ def stacked(
     records: Mapping[str, Mapping[str, Any]],
     path: Path,
     remarks: list[str],
+    stopped: Callable[[], bool],
 ) -> None:
-    """Write the GeoPackage; `records` are those of the jobs that are done. Raises BatchError."""
+    """Write the GeoPackage; `records` are those of the jobs that are done. It is left unfinished
+    once `stopped` turns true. Raises BatchError."""
     own = {job.id: {_JOB: job.id, **job.flat} for job in jobs}
     types = _types(list(own.values()))
     groups = _grouped(state, records)
@@ -47,7 +49,7 @@ def stacked(
     if target is None:
         raise BatchError(f"{path} cannot be written: {gdal.GetLastErrorMsg()}")
     for (kind, group), name in zip(groups.items(), _titles(list(groups), remarks)):
-        _write(target, name, kind, group, own, types)
+        _write(target, name, kind, group, own, types, stopped)
     _write_jobs(target, jobs, ended, records, own)
     target.FlushCache()
     target = None
@@ -90,9 +92,11 @@ def _table(path: Path, name: str) -> tuple[Any, Any]:
 
 
 def _multi(kind: int) -> int:
+    """Return the type of a layer that holds several of a kind, with the same Z and M."""
     flat = ogr.GT_Flatten(kind)
-    single = (ogr.wkbPoint, ogr.wkbLineString, ogr.wkbPolygon)
-    return int(ogr.GT_GetCollection(flat)) if flat in single else int(flat)
+    if flat in (ogr.wkbPoint, ogr.wkbLineString, ogr.wkbPolygon):
+        flat = ogr.GT_GetCollection(flat)
+    return int(ogr.GT_SetModifier(flat, ogr.GT_HasZ(kind), ogr.GT_HasM(kind)))
 
 
 def _wider(one: int, other: int) -> int:
@@ -143,6 +147,7 @@ def _write(
     group: _Group,
     own: Mapping[str, Mapping[str, Any]],
     types: Mapping[str, int],
+    stopped: Callable[[], bool],
 ) -> None:
     layer = _layer(target, name, group.system, kind[1], {*group.fields, *types})
     taken = {one.lower() for one in group.fields}
@@ -150,6 +155,8 @@ def _write(
     columns = {titles[key]: kind for key, kind in types.items()}
     _add_fields(layer, {**columns, **group.fields})
     for job, path, table in group.tables:
+        if stopped():
+            return
         values = {titles[key]: one for key, one in own[job].items() if one is not None}
         target.StartTransaction()
         _copy_table(layer, path, table, values, kind[1])
@@ -167,18 +174,12 @@ def _copy(feature: Any, layer: Any, values: Mapping[str, Any], kind: int) -> Non
     made.SetFrom(feature, True)
     geometry = feature.GetGeometryRef()
     if geometry is not None:
-        made.SetGeometry(ogr.ForceTo(geometry.Clone(), _like(kind, geometry.GetGeometryType())))
+        fits = ogr.GT_Flatten(kind) == ogr.wkbUnknown
+        made.SetGeometry(geometry if fits else ogr.ForceTo(geometry.Clone(), kind))
     made.SetFID(-1)
     _fill(made, values)
     if layer.CreateFeature(made) != 0:
         raise BatchError(f"A feature could not be written: {gdal.GetLastErrorMsg()}")
-
-
-def _like(kind: int, given: int) -> int:
-    """Return the multi-type with the Z and M that a geometry has."""
-    if kind == ogr.wkbUnknown:
-        return given
-    return int(ogr.GT_SetModifier(kind, ogr.GT_HasZ(given), ogr.GT_HasM(given)))
 
 
 def _write_jobs(

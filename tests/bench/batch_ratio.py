@@ -40,18 +40,16 @@ class _Quiet:
 
 @contextmanager
 def pairs() -> Iterator[list[Pair]]:
-    """Give the comparison over provinces of the world, simplified and dissolved."""
-    places = Vertex("places", "vector", tool="run_algorithm", parameters={
-        "algorithm": "native:simplifygeometries",
-        "parameters": {"INPUT": Asked("places"), "METHOD": 0, "TOLERANCE": Asked("tolerance")},
-    })  # fmt: skip
-    parameters = {"INPUT": Output("places")}
-    whole = Vertex("whole", "vector", tool="run_algorithm",
-                   parameters={"algorithm": "native:dissolve", "parameters": parameters})  # fmt: skip
+    """Give the comparison over provinces of the world, divided and dissolved again."""
+    parts = {"INPUT": Asked("places"), "MAX_NODES": Asked("nodes")}
+    divide = {"algorithm": "native:subdivide", "parameters": parts}
+    places = Vertex("places", "vector", tool="run_algorithm", parameters=divide)
+    dissolve = {"algorithm": "native:dissolve", "parameters": {"INPUT": Output("places")}}
+    whole = Vertex("whole", "vector", tool="run_algorithm", parameters=dissolve)
     graph = Graph("", (places, whole), (Variable("places", Type.LAYER),
-                                        Variable("tolerance", Type.NUMBER)))  # fmt: skip
+                                        Variable("nodes", Type.NUMBER)))  # fmt: skip
     source = f"{world_map()}|layername=states_provinces"
-    jobs = [Job(f"j{n}", {"places": source, "tolerance": n / 1000}) for n in range(_INPUTS)]
+    jobs = [Job(f"j{n}", {"places": source, "nodes": 100 + n}) for n in range(_INPUTS)]
     with tempfile.TemporaryDirectory() as folder:
 
         def run(workers: int) -> None:

@@ -66,7 +66,13 @@ def check(record: dict[str, Any], folder: Path, count: int) -> None:
     assert list((folder / "jobs").glob(".*")) == []
 
 
-@pytest.mark.parametrize(("count", "several", "victim"), [(6, 2, "QGIS"), (3, 1, "worker")])
+@pytest.mark.parametrize(
+    ("count", "several", "victim"),
+    [
+        (6, 2, "QGIS"),
+        pytest.param(3, 1, "worker", marks=pytest.mark.long),
+    ],
+)
 def test_all_inputs_are_done_though_a_process_is_killed_in_mid_job(
     tmp_path: Path, count: int, several: int, victim: str
 ) -> None:

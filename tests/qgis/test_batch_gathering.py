@@ -248,10 +248,11 @@ def test_layers_that_no_input_names_come_from_the_project_or_the_workflow(tmp_pa
     (filled,) = with_sources([job], graph, {})
     assert filled.variables == {"towns": "/d/t.gpkg", "roads": str(roads)}
     other = f"{towns(tmp_path / 'other.gpkg')}|layername=other"
-    (filled,) = with_sources([job], graph, {"roads": (other, "ogr")})
+    (filled,) = with_sources([job], graph, {"roads": other})
     assert filled.variables["roads"] == other
-    with pytest.raises(BatchError, match="roads is a temporary layer"):
-        with_sources([job], graph, {"roads": ("Point?crs=EPSG:4326", "memory")})
+    for elsewhere in ("Point?crs=EPSG:4326&uid={1}", "dbname='d' host=h password='p' table=\"t\""):
+        with pytest.raises(BatchError, match="roads lies in no file: keep a copy"):
+            with_sources([job], graph, {"roads": elsewhere})
     bare = Graph(vertices=graph.vertices, variables=graph.variables)
     with pytest.raises(BatchError, match="line 1: the layer roads has no source"):
         with_sources([job], bare, {})

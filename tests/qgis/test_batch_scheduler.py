@@ -74,6 +74,7 @@ def test_a_scheduler_that_runs_takes_the_jobs_and_keeps_no_qgis(
     assert left == []
 
 
+@pytest.mark.long
 def test_a_scheduler_that_does_not_answer_is_told_in_a_sentence(tmp_path: Path) -> None:
     jobs = [Job("a", {"towns": str(towns(tmp_path / "towns.gpkg"))})]
     with pytest.raises(BatchError, match=r"The scheduler at tcp://127\.0\.0\.1:9 did not answer"):

@@ -6,7 +6,7 @@ from __future__ import annotations
 import ast
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -101,3 +101,60 @@ def test_the_package_gets_its_name_whatever_the_folder_is_called(
     monkeypatch.setitem(sys.modules, launch.PACKAGE, None)
     launch.register(root)
     assert sys.modules[launch.PACKAGE].MARK == 7
+
+
+class Fake:
+    """A child that answers at once, or ends where the question says so."""
+
+    made: ClassVar[list[Fake]] = []
+
+    def __init__(self, _setup: dict[str, Any]) -> None:
+        Fake.made.append(self)
+        self.jobs = 0
+        self.bytes = 1
+        self.ended = False
+
+    def is_alive(self) -> bool:
+        return not self.ended
+
+    def ask(self, question: dict[str, Any]) -> dict[str, Any] | None:
+        self.jobs += 1
+        self.ended = bool(question.get("crash"))
+        self.bytes = question.get("bytes", 1)
+        return None if self.ended else {"status": "ok", "reason": ""}
+
+    def memory(self) -> int:
+        return self.bytes
+
+    def end(self) -> None:
+        self.ended = True
+
+    kill = clear = end
+
+    def why(self) -> str:
+        return "QGIS ended in the middle of the job (status -11)."
+
+
+def test_a_qgis_serves_many_jobs_and_is_renewed_when_worn_full_or_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker, "Child", Fake)
+    monkeypatch.setattr(Fake, "made", [])
+    children = worker.Children({**setup(tmp_path, "python"), "renew": 3, "memory": 100})
+
+    def served(*questions: dict[str, Any]) -> list[int]:
+        for one in questions:
+            children.run(one)
+        found = [one.jobs for one in Fake.made]
+        Fake.made.clear()
+        return found
+
+    assert served({}, {}, {}) == [3]
+    assert served({}, {"bytes": 101}, {}) == [2, 1]
+    crashed = children.run({"crash": True})
+    assert crashed == {"status": "failed", "reason": Fake.why(Fake({}))}
+    Fake.made.clear()
+    assert served({}) == [1]
+    children.stop()
+    assert children.run({})["status"] == "cancelled"
+    assert Fake.made == []

@@ -22,10 +22,11 @@ from ..tools.base import ToolCancelled, ToolError
 from ..tools.keeping import Kept
 from ..ui.chat_dock import ChatDock
 from ..ui.fetch_view import FetchView, Offer
-from ..ui.keep_dialog import ask_target
+from ..ui.keep_dialog import ask_target, ask_workflow
 from ..ui.model_view import ModelCondition, ModelView
 from . import demo
 from .agent.event import Event, RunFinished, Status
+from .library import KeepError, save
 from .link import process_link
 from .llm.base import ModelError
 from .llm.gate import with_host
@@ -35,6 +36,7 @@ from .runner import RunTask, finish, start
 from .scout import scout
 from .session import Session
 from .settings import Settings, SettingsStore
+from .workflow.graph import Graph
 
 _SETTLE_MS = 300
 
@@ -155,6 +157,7 @@ class Desk(QObject):
         dock.undo_requested.connect(self._undo)
         dock.keep_requested.connect(self._keep)
         dock.kept_shown.connect(self._show_file)
+        dock.workflow_keep_requested.connect(self._keep_workflow)
         dock.open_in_processing.connect(self._open_in_processing)
         dock.layer_activated.connect(self._activate)
         dock.layer_zoom_requested.connect(self._zoom)
@@ -298,6 +301,20 @@ class Desk(QObject):
         self._dock.mark_kept(found.layers, found.path)
         for fault in found.faults:
             self.tell(fault, Qgis.MessageLevel.Warning)
+
+    def _keep_workflow(self, graph: Graph) -> None:
+        """Ask for a file and save the workflow of an answer in it."""
+        asked = ask_workflow(self._dock, self._project.homePath(), graph.question)
+        if asked is None:
+            return
+        target, over = asked
+        try:
+            save(graph, target, over=over)
+        except KeepError as error:
+            self.tell(str(error), Qgis.MessageLevel.Warning)
+            return
+        text = self.tr("Saved {0}. Run it from the Processing toolbox: Run a workflow.")
+        self.tell(text.format(target.name), Qgis.MessageLevel.Success)
 
     def _show_file(self, path: str) -> None:
         """Show a kept file where QGIS lists files, or in the system's own window."""

@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from ..tools.base import ToolCancelled, ToolResult
+from ..tools.base import LayerProfile, ToolCancelled, ToolResult
 from ..tools.toolbox import ProjectToolbox
 from .agent.chat import Chat
 from .agent.closing import Close, Closing
@@ -39,10 +39,12 @@ from .plan_work import make_planner, with_sources
 from .planner import Planner
 from .settings import Settings
 from .sub_agent import StepAgent
+from .workflow import change
 from .workflow.answering import answered
 from .workflow.cache import Cache
 from .workflow.graph import Answer
-from .workflow.plan_event import Planned, Planning, made
+from .workflow.joining import joined
+from .workflow.plan_event import PlanDone, Planned, Planning, made
 from .workflow.plan_form import PlanError
 
 _LOG = logging.getLogger(__name__)
@@ -88,7 +90,7 @@ class PlanRun:
         self._toolbox, self._speaker = toolbox, speaker
         self._settings, self._agent = settings, agent
         self._chat, self._question = chat, question
-        self._layers = toolbox.layers()
+        self._layers: tuple[LayerProfile, ...] = ()
         self._emit, self._cancelled = emit, cancelled
         self._began = time.monotonic()
         self._stage = ""
@@ -107,6 +109,7 @@ class PlanRun:
             )
         )
         self._toolbox.begin_turn(self._question)
+        self._layers = self._toolbox.layers()
         self._chat.retain(self._toolbox.results())
         self._enter(self._agent.workflow.initial)
         try:
@@ -192,9 +195,19 @@ class PlanRun:
                 end, list(outcome.results.values()), planner, planned.understood.refers
             )
         self._enter(self._agent.workflow.final)
+        if end.status is Status.OK:
+            self._keep(outcome)
         results = tuple(one.id for one in outcome.results.values() if one.id)
         self._remember(planned, end.answer, results)
         return end
+
+    def _keep(self, outcome: Outcome) -> None:
+        """Tell the graph as it can be run again, and remember which step gave what."""
+        made = self._chat.made
+        known = {one.key: made[one.short] for one in self._layers if one.short in made}
+        graph = joined(change.reset(outcome.concrete, outcome.concrete.ids()), known)
+        made.update({one.id: (graph, step) for step, one in outcome.results.items() if one.id})
+        self._emit(PlanDone(graph))
 
     def _told_plainly(self, end: RunFinished, outcome: Outcome) -> RunFinished:
         """Tell what the steps gave where the answer of the plan names what none of them did."""

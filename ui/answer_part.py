@@ -11,6 +11,7 @@ from qgis.PyQt.QtGui import QDesktopServices, QGuiApplication
 from qgis.PyQt.QtWidgets import QHBoxLayout, QVBoxLayout
 
 from ..plugin.agent.event import RunFinished, Status
+from ..plugin.workflow.graph import Graph
 from .flow_layout import FlowLayout
 from .icon import own_icon, theme_icon
 from .number import number, plain_button, plain_tip
@@ -22,13 +23,19 @@ from .panel import Label, LinkButton, Panel
 class AnswerRow(Panel):
     """What can be done with an answer, and what it took."""
 
-    def __init__(self, outlet: Outlet, question: str, event: RunFinished) -> None:
+    def __init__(
+        self, outlet: Outlet, question: str, event: RunFinished, graph: Graph | None = None
+    ) -> None:
+        """`graph` is the workflow that answered, if one did."""
         super().__init__()
         self._row = QHBoxLayout(self)
         self._buttons = FlowLayout()
         self._row.addLayout(self._buttons, 1)
         if event.status in (Status.OK, Status.REJECTED):
             self._add("GeoOlmCopyAnswer", self.tr("Copy"), "mActionEditCopy", self._copy)
+            if graph is not None:
+                save = self.tr("Save as workflow…")
+                self._add("GeoOlmSaveWorkflow", save, "mActionFileSave", self._save)
             ask = self.tr("Ask again")
             self._add("GeoOlmAskAgain", ask, "mActionReload", self._ask_again)
         emit = outlet.undo_requested.emit
@@ -52,6 +59,7 @@ class AnswerRow(Panel):
         tokens.setVisible(used.prompt + used.generated > 0)
         self._row.addWidget(tokens)
         self._outlet, self._question, self._answer = outlet, question, event.answer
+        self._graph = graph
 
     def restyle(self) -> None:
         """Set the spacing."""
@@ -67,6 +75,9 @@ class AnswerRow(Panel):
 
     def _copy(self) -> None:
         QGuiApplication.clipboard().setText(self._answer)
+
+    def _save(self) -> None:
+        self._outlet.workflow_keep_requested.emit(self._graph)
 
     def _ask_again(self) -> None:
         self._outlet.question_chosen.emit(self._question)

@@ -22,6 +22,7 @@ from ..plugin.agent.event import (
     Status,
     TokensUsed,
 )
+from ..plugin.workflow.plan_event import Planning
 from .card import MessageCard
 from .composer import Composer
 from .consent_card import consent_card
@@ -79,6 +80,7 @@ class ChatDock(QgsDockWidget):
     undo_requested = pyqtSignal()
     keep_requested = pyqtSignal(object)
     kept_shown = pyqtSignal(str)
+    workflow_keep_requested = pyqtSignal(object)
     open_in_processing = pyqtSignal(str, dict)
     layer_activated = pyqtSignal(str)
     layer_zoom_requested = pyqtSignal(str)
@@ -100,6 +102,7 @@ class ChatDock(QgsDockWidget):
             RunStarted: self._start,
             StageChanged: lambda event: self.header.stages.enter(event.stage),
             ModelState: self._show_model_state,
+            Planning: self._show_planning,
             CallStarted: self._show_call,
             CallFinished: self._show_call_end,
             AnswerDelta: self._show_writing,
@@ -254,6 +257,7 @@ class ChatDock(QgsDockWidget):
             "undo_requested",
             "keep_requested",
             "kept_shown",
+            "workflow_keep_requested",
         ):
             getattr(outlet, name).connect(getattr(self, name))
 
@@ -313,6 +317,15 @@ class ChatDock(QgsDockWidget):
             return
         self.header.chip.set_condition(condition, event.seconds)
         self.header.status.show_state(Shape.RUNNING, self.header.chip.word)
+
+    def _show_planning(self, event: Planning) -> None:
+        words = {
+            "understanding": self.tr("Understanding the question"),
+            "planning": self.tr("Planning the steps"),
+            "mending": self.tr("Mending the plan"),
+            "choosing": self.tr("Choosing among plans"),
+        }
+        self.header.status.show_state(Shape.RUNNING, words.get(event.stage, event.stage))
 
     def _show_call(self, event: CallStarted) -> None:
         self.header.chip.set_condition(ModelCondition.WORKING)

@@ -21,6 +21,7 @@ class Outlet(QObject):
     undo_requested = pyqtSignal()
     keep_requested = pyqtSignal(object)
     kept_shown = pyqtSignal(str)
+    workflow_keep_requested = pyqtSignal(object)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)

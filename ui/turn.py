@@ -22,6 +22,8 @@ from ..plugin.agent.event import (
     StageChanged,
     Status,
 )
+from ..plugin.workflow.graph import Graph
+from ..plugin.workflow.plan_event import PlanDone
 from .answer_part import AnswerRow, FileList
 from .answer_view import AnswerView
 from .card import MessageCard
@@ -52,6 +54,7 @@ class TurnContent(Panel):
         self.steps = StepsCard(outlet)
         self.answer: AnswerView | None = None
         self.row: AnswerRow | None = None
+        self._graph: Graph | None = None
         self._lines = QVBoxLayout(self)
         self._lines.addWidget(UserBubble(question, names))
         self._lines.addWidget(self.steps)
@@ -64,6 +67,7 @@ class TurnContent(Panel):
             AnswerDelta: lambda event: self._answer_view().add(event.text),
             AnswerReset: lambda event: self._withdraw(),
             Notice: self._notice,
+            PlanDone: self._keep_graph,
             RunFinished: self._finish,
         }
 
@@ -95,6 +99,9 @@ class TurnContent(Panel):
         shape = Shape.WARNING if event.warning else Shape.NOTE
         self._lines.addWidget(MessageCard(self._outlet, shape, "", event.text))
 
+    def _keep_graph(self, event: PlanDone) -> None:
+        self._graph = event.graph
+
     def _finish(self, event: RunFinished) -> None:
         total = event.seconds.get("total", 0.0)
         self.steps.close_run(SHAPES[event.status], total)
@@ -115,7 +122,7 @@ class TurnContent(Panel):
             self._lines.addWidget(LayerList(self._outlet, event.layers, event.files))
         if event.files:
             self._lines.addWidget(FileList(event.files))
-        self.row = AnswerRow(self._outlet, self._question, event)
+        self.row = AnswerRow(self._outlet, self._question, event, self._graph)
         self._lines.addWidget(self.row)
 
     def _leave_answer(self) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Container
 from dataclasses import dataclass, field
 
 from ...tools.base import ToolResult
+from ..workflow.graph import Graph
 from .message import Memory, Message
 
 
@@ -23,13 +24,15 @@ class Turn:
 class Chat:
     """The memory of one chat. `messages` only ever grow within a turn, so that each request is
     an extension of the one before and the server's prefix cache holds. `shown` names the tools
-    and examples that stand in them already. `planning` is the same of the plans."""
+    and examples that stand in them already. `planning` is the same of the plans, `made` gives the
+    graph and the step that a result is of, by its short id."""
 
     messages: list[Message] = field(default_factory=list)
     turns: list[Turn] = field(default_factory=list)
     results: dict[str, ToolResult] = field(default_factory=dict)
     shown: set[str] = field(default_factory=set)
     planning: Memory = field(default_factory=Memory)
+    made: dict[str, tuple[Graph, str]] = field(default_factory=dict)
 
     def keep(self, result: ToolResult) -> None:
         """Remember a result by its short id."""

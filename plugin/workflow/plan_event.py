@@ -62,6 +62,14 @@ class PlanMade:
     seconds: float
 
 
+@dataclass(frozen=True)
+class PlanDone:
+    """A planned question was answered: the graph that did it, as it can be kept and run again,
+    with the steps of earlier questions whose results it takes."""
+
+    graph: Graph
+
+
 def made(planned: Planned) -> PlanMade:
     """Return the event of a plan."""
     chosen = planned.candidate

@@ -21,11 +21,17 @@ from geo_olm.plugin.agent.chat import Chat
 from geo_olm.plugin.agent.event import CallFinished, Notice, RunFinished, StageChanged, Status
 from geo_olm.plugin.answerer import Answerer
 from geo_olm.plugin.assembly import make_toolbox
+from geo_olm.plugin.graph_check import checker, surroundings
 from geo_olm.plugin.link import process_link
 from geo_olm.plugin.record import Recorder
+from geo_olm.plugin.replay import agents, replay
 from geo_olm.plugin.runner import MainThread, RunTask, start
+from geo_olm.plugin.settings import Settings
 from geo_olm.plugin.workflow.event import GraphChanged
-from geo_olm.plugin.workflow.plan_event import PlanMade
+from geo_olm.plugin.workflow.file import dumps, loads
+from geo_olm.plugin.workflow.finding import Severity
+from geo_olm.plugin.workflow.plan_event import PlanDone, PlanMade
+from geo_olm.tools.catalog import build_registry
 
 pytestmark = pytest.mark.usefixtures("qgis_app", "qgis_processing")
 
@@ -249,3 +255,33 @@ def test_a_request_that_the_layers_cannot_answer_is_rejected_by_the_plan(
     end = end_of(played(project, none, question="What is the mean salinity?"))
     assert end.status is Status.REJECTED
     assert "salinity" in end.reason
+
+
+def test_a_follow_up_is_kept_with_the_steps_that_it_rests_on_and_runs_alone(
+    project: QgsProject, tmp_path: Path
+) -> None:
+    big = [{"field": "pop", "op": ">", "value": 9}]
+    ely = [{"field": "name", "op": "=", "value": "Ely"}]
+    first = task("v1", "table", "count", layer="towns", conditions=big)
+    second = task("v1", "table", "count", layer="r1", conditions=ely)
+    about = reply(
+        {"REFERS_TO": "r1", "NEEDS": "name = r1", "USER_INTENT": "Count", "layers": ["r1"]}
+    )
+    told = talked(
+        project,
+        [QUESTION, "How many of them are called Ely?"],
+        [
+            *(UNDERSTOOD, plan(first, answer="v1.count"), WORDED),
+            *(about, plan(second, answer="v1.count"), said("There is 1.")),
+        ],
+    )
+    (kept,) = [one.graph for one in told[1] if isinstance(one, PlanDone)]
+    assert len(kept.vertices) == 2
+    own = [one for one in project.mapLayers().values() if one.name() not in ("towns", "park")]
+    project.removeMapLayers([one.id() for one in own])
+    record = replay(loads(dumps(kept)).graph, project, Settings(), {}, str(tmp_path), print)
+    assert (record["status"], record["value"]) == ("ok", 1)
+    toolbox = make_toolbox(project, Settings(), MainThread())
+    around = surroundings(toolbox, build_registry(), agents(), None)
+    assert [one.message for one in checker(around)(kept) if one.severity is Severity.ERROR] == []
+    toolbox.close()

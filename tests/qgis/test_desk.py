@@ -16,6 +16,9 @@ from qgis.PyQt.QtWidgets import QMainWindow
 from geo_olm.plugin import desk as desk_module
 from geo_olm.plugin.desk import Desk
 from geo_olm.plugin.settings import Settings
+from geo_olm.plugin.workflow.file import loads
+from geo_olm.plugin.workflow.graph import Graph, Vertex
+from geo_olm.plugin.workflow.value import Layer
 from geo_olm.ui.chat_dock import ChatDock
 
 pytestmark = pytest.mark.usefixtures("qgis_processing")
@@ -95,3 +98,25 @@ def test_what_hinders_keeping_is_said_and_nothing_is_lost(
     assert level == Qgis.MessageLevel.Warning
     assert target.read_text() == "my notes"
     assert result().featureCount() == 2
+
+
+def test_the_workflow_of_an_answer_is_saved_where_the_user_says(
+    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph = Graph("How many?", (Vertex("v1", "table", "", "count", {"layer": Layer("towns")}),))
+    target = tmp_path / "how_many.geoflow.json"
+    asked: list[str] = []
+
+    def answer(parent: object, folder: str, title: str) -> tuple[Path, bool]:
+        asked.append(title)
+        return target, False
+
+    monkeypatch.setattr(desk_module, "ask_workflow", answer)
+    desk._dock.workflow_keep_requested.emit(graph)
+    assert asked == ["How many?"]
+    assert loads(target.read_bytes()).graph == graph
+    target.write_text("mine", encoding="utf-8")
+    desk._dock.workflow_keep_requested.emit(graph)
+    assert target.read_text(encoding="utf-8") == "mine"
+    levels = {one.level() for one in desk._iface.bar.items()}
+    assert levels == {Qgis.MessageLevel.Success, Qgis.MessageLevel.Warning}

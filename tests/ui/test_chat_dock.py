@@ -30,6 +30,9 @@ from geo_olm.plugin.agent.event import (
     ToolResult,
 )
 from geo_olm.plugin.llm.base import Usage
+from geo_olm.plugin.workflow.graph import Graph, Vertex
+from geo_olm.plugin.workflow.plan_event import PlanDone, Planning
+from geo_olm.plugin.workflow.value import Layer
 from geo_olm.ui.chat_dock import ChatDock
 from geo_olm.ui.model_view import ModelCondition, ModelView
 from geo_olm.ui.stage_strip import StageState
@@ -692,3 +695,21 @@ def test_the_dock_can_be_22_em_wide_at_125_percent(dock: ChatDock, child: Child)
         if each.isVisible():
             right = each.mapTo(dock.transcript.viewport(), each.rect().topRight()).x()
             assert right < view, each.objectName()
+
+
+def test_an_answer_by_a_plan_can_be_saved_as_a_workflow(dock: ChatDock, child: Child) -> None:
+    graph = Graph("How many?", (Vertex("v1", "table", "", "count", {"layer": Layer("towns")}),))
+    kept = QSignalSpy(dock.workflow_keep_requested)
+    start(dock)
+    dock.handle(Planning("planning"))
+    assert "Planning the steps" in child("GeoOlmStatusText").text()
+    dock.handle(PlanDone(graph))
+    finish(dock)
+    QTest.mouseClick(child("GeoOlmSaveWorkflow"), Qt.MouseButton.LeftButton)
+    assert [one[0] for one in kept] == [graph]
+
+
+def test_an_answer_without_a_plan_is_no_workflow(dock: ChatDock) -> None:
+    start(dock)
+    finish(dock)
+    assert dock.findChild(QWidget, "GeoOlmSaveWorkflow") is None

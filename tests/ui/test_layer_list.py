@@ -14,7 +14,7 @@ from qgis.PyQt.QtWidgets import QFileDialog, QWidget
 
 from geo_olm.plugin.agent.event import LayerReference, RunFinished, RunStarted, Status
 from geo_olm.ui.chat_dock import ChatDock
-from geo_olm.ui.keep_dialog import ask_target
+from geo_olm.ui.keep_dialog import ask_target, ask_workflow
 from geo_olm.ui.layer_list import LayerList
 
 LARGE = LayerReference("L1", "Large ones", "memory", "polygon", "EPSG:4326", 33)
@@ -112,3 +112,21 @@ def test_the_dialog_asks_for_a_geopackage_and_never_to_overwrite(
     assert asked == [("/maps/results.gpkg", QFileDialog.Option.DontConfirmOverwrite)]
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_, **__: ("", ""))
     assert ask_target(dock, "") is None
+
+
+def test_a_name_that_was_made_longer_is_not_written_over(
+    dock: ChatDock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    starts: list[str] = []
+    names = ["/maps/mine", "/maps/mine.geoflow.json", ""]
+
+    def chosen(_parent: Any, _title: str, start: str, *_: Any) -> tuple[str, str]:
+        starts.append(start)
+        return names.pop(0), ""
+
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", chosen)
+    path = Path("/maps/mine.geoflow.json")
+    assert ask_workflow(dock, "/maps", "How many towns?") == (path, False)
+    assert ask_workflow(dock, "/maps", "How many towns?") == (path, True)
+    assert ask_workflow(dock, "/maps", "How many towns?") is None
+    assert starts == ["/maps/How_many_towns.geoflow.json"] * 3

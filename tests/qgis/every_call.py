@@ -6,9 +6,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from scene_case import catalogue
 from test_raster_worker import CALLS as RASTER_CALLS
 from test_raster_worker import project as raster_project
-from scene_case import catalogue
 from toolbox_case import Bench, box, layer
 
 LEFT, TOP = 500_000.0, 5_000_000.0

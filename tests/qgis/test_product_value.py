@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import datetime
 import math
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,8 @@ from scene_case import LANDSAT, SAFE, SceneBench, aerosol, forest, people, tempe
 from toolbox_case import box, layer
 
 from geo_olm.tools.base import MendableError, ToolResult
+from geo_olm.tools.observation_table import Block, observation_frame
+from geo_olm.tools.scene_choice import Occasion
 
 pytestmark = pytest.mark.usefixtures("qgis_processing")
 RADIUS = 6371007.181
@@ -361,3 +364,18 @@ def test_a_cube_of_days_is_a_series(tmp_path: Path) -> None:
     values = series(bench, found)
     assert values["west", "2020-01-01"] == 1.5
     assert values["east", "2020-02-01"] == 2.5
+
+
+def test_a_frame_has_a_row_for_each_cell_with_a_value(tmp_path: Path) -> None:
+    days = (datetime.date(2024, 3, 1), datetime.date(2024, 4, 1))
+    blocks = [
+        Block(Occasion(day, day, ()), "°C", numpy.array([9.0, 9.5]), numpy.array([46.0, 46.0]),
+              numpy.array([1.5, place + 0.5]))
+        for place, day in enumerate(days)
+    ]  # fmt: skip
+    frame = observation_frame(blocks, "temperature")
+    assert list(frame.columns) == ["x", "y", "date", "band", "value", "unit"]
+    assert frame["value"].tolist() == [1.5, 0.5, 1.5, 1.5]
+    assert frame["date"].dt.month.tolist() == [3, 3, 4, 4]
+    assert set(frame["band"]) | set(frame["unit"]) == {"temperature", "°C"}
+    assert list(observation_frame([], "ndvi").columns) == list(frame.columns)

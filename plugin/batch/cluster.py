@@ -6,6 +6,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import logging
+import math
 import os
 import shutil
 import sys
@@ -36,6 +37,7 @@ MISSING = (
 _LOG = logging.getLogger(__name__)
 _SITES = ("site-packages", "dist-packages")
 _START_MS, _TICK_MS = 20_000, 100
+_BEGIN_S = 120.0
 _STOP_S = 1.2
 _END_S = 20.0
 _RENEW = 200
@@ -113,6 +115,7 @@ class Cluster:
         cancelled: Cancelled,
     ) -> None:
         running = QProcess.ProcessState.Running
+        until = time.monotonic() + _BEGIN_S
         while not self._over and not cancelled():
             process.waitForReadyRead(_TICK_MS)
             stopped = process.state() != running
@@ -122,12 +125,16 @@ class Cluster:
                     known = {one.name for one in fields(Ended)}
                     on_end(Ended(**{key: told[key] for key in known & set(told)}))
                 elif kind == "cluster":
+                    until = math.inf
                     on_workers(dict(told["workers"]))
                 elif kind == "fault":
                     self._fault = str(told["reason"])
                 elif kind == "end":
                     self._over = True
-            if stopped:
+            if time.monotonic() > until:
+                last = f" Its last line: {self._said[-1]}" if self._said else ""
+                self._fault = f"The cluster did not start within {_BEGIN_S:.0f} s.{last}"
+            if stopped or self._fault:
                 return
 
     def _events(self, process: QProcess) -> list[dict[str, Any]]:

@@ -14,7 +14,7 @@ import pytest
 from batch_case import NEAR, Listener, own_processes, run, towns
 from qgis.core import QgsProcessingContext, QgsProcessingFeedback, QgsProject
 
-from geo_olm.plugin.batch.job import Job
+from geo_olm.plugin.batch.job import BatchError, Job
 from geo_olm.plugin.batch_workflow import BatchWorkflowAlgorithm
 from geo_olm.plugin.llm.process import alive
 from geo_olm.plugin.workflow.file import dumps
@@ -159,6 +159,23 @@ def test_the_algorithm_reads_a_table_and_writes_the_record(tmp_path: Path) -> No
     near = geopandas.read_file(tmp_path / "out" / "results.gpkg", layer="near")
     assert list(near["distance"]) == ["7"] * 10
     assert '"total": 1' in (tmp_path / "record.json").read_text()
+
+
+@pytest.mark.long
+def test_no_process_outlives_the_one_that_speaks_with_dask(tmp_path: Path) -> None:
+    before, started = own_processes(), []
+
+    def after(line: str) -> None:
+        if ": ok" in line and not started:
+            started.extend(one for one in own_processes() if one not in before)
+            (driver,) = [one for one in psutil.Process().children() if one.pid in started]
+            driver.kill()
+
+    with pytest.raises(BatchError, match="The process of the cluster ended early"):
+        run(tmp_path / "out", jobs_of(towns(tmp_path / "towns.gpkg"), 20), workers=2,
+            listener=Listener(after))  # fmt: skip
+    assert len(started) >= 5
+    assert gone(started, 3)
 
 
 @pytest.mark.long

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import datetime
 import os
-import tempfile
+import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -105,27 +105,21 @@ def _date(feature: ogr.Feature, name: str) -> datetime.date | None:
 def write(path: Path, entries: dict[str, Entry]) -> None:
     """Write a catalogue into the place of an older one, whole or not at all.
 
-    Raises LastingError when the folder cannot be written or the old file is held open.
+    Raises LastingError when the folder cannot be written or the old file is being edited.
     """
-    handle, name = tempfile.mkstemp(suffix=".gpkg", prefix=f".{path.stem}_", dir=path.parent)
-    os.close(handle)
-    made = Path(name)
-    made.unlink()
+    log = path.with_name(f"{path.name}-wal")
+    if log.exists() and log.stat().st_size:  # of another file than the new one
+        raise LastingError(
+            f"{path.name} is being edited: save or drop the edits of its layers, then index again."
+        )
+    made = path.with_name(f".{path.stem}_{uuid.uuid4().hex}.gpkg")
     try:
         _fill(made, entries)
-        os.chmod(made, 0o666 & ~_umask())
         os.replace(made, path)
     except (RuntimeError, OSError) as error:
         raise LastingError(f"The catalogue {path.name} could not be written: {error}.") from error
     finally:
         made.unlink(missing_ok=True)
-
-
-def _umask() -> int:
-    """Return which rights new files do not get; the system tells it only by setting it."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def _fill(path: Path, entries: dict[str, Entry]) -> None:

@@ -20,17 +20,14 @@ ENDINGS = (
 SAFE = ".SAFE"
 MTL = "_MTL.txt"
 _DRIVERS = [
-    "GTiff",
-    "JP2OpenJPEG",
-    "HFA",
-    "VRT",
-    "HDF4",
-    "HDF4Image",
-    "HDF5",
-    "HDF5Image",
-    "netCDF",
-]
-_HDF5 = (".h5", ".he5", ".hdf5")
+    "GTiff", "JP2OpenJPEG", "JP2KAK", "JP2ECW", "JP2MrSID", "HFA", "VRT", "HDF4", "HDF4Image",
+    "HDF5", "HDF5Image", "netCDF",
+]  # fmt: skip
+_FORMATS = {
+    "HDF4": (".hdf", ".h4", ".hdf4"), "HDF5": (".h5", ".he5", ".hdf5"), "netCDF": (".nc", ".nc4"),
+    "JP2": (".jp2",),
+}  # fmt: skip
+_HDF5 = _FORMATS["HDF5"]
 _SENTINEL_FILE = re.compile(r"^T\w{5}_\d{8}T\d{6}_(\w+?)(?:_\d\dm)?$", re.IGNORECASE)
 
 
@@ -53,6 +50,11 @@ def opened_scene(path: str, name: str = "") -> gdal.Dataset:
         found = _as_netcdf(path)
         if found is not None:
             return found
+    if _missing(path):
+        raise MendableError(
+            f"{name or Path(path).name} cannot be read: the GDAL of this QGIS has no driver for "
+            f"{_missing(path)}. Convert it to GeoTIFF elsewhere."
+        )
     try:
         found = gdal.OpenEx(path, gdal.OF_RASTER | gdal.OF_READONLY, _known_drivers())
     except RuntimeError as error:
@@ -61,6 +63,16 @@ def opened_scene(path: str, name: str = "") -> gdal.Dataset:
         reason = gdal.GetLastErrorMsg() or "no raster file that is known here"
         raise MendableError(f"{name or Path(path).name} cannot be read: {reason}")
     return found
+
+
+def _missing(path: str) -> str:
+    """Return the format of a file that this GDAL cannot read, "" where it can."""
+    ending = Path(path).suffix.lower()
+    for format_name, endings in _FORMATS.items():
+        drivers = [one for one in _DRIVERS if one.startswith(format_name)]
+        if ending in endings and not any(gdal.GetDriverByName(one) for one in drivers):
+            return format_name
+    return ""
 
 
 def _as_netcdf(path: str) -> gdal.Dataset | None:

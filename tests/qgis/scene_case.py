@@ -39,13 +39,17 @@ class SceneBench(Bench):
         return [dict(zip(names, one.attributes())) for one in layer.getFeatures()]
 
 
-def vegetation(folder: Path, day: str, ndvi: Any, reliability: Any, ending: str = "nc") -> Path:
-    """Write a MOD13A3 month: NDVI and its reliability, cells of 1 km from (0, 1000000)."""
+def vegetation(
+    folder: Path, day: str, ndvi: Any, reliability: Any, ending: str = "nc", column: int = 29
+) -> Path:
+    """Write a MOD13A3 month: NDVI and its reliability, 4 cells of 1 km from (0, 1000000) to the
+    east in column 29, the next 4 in 30."""
     variables = {
         "NDVI": numpy.asarray(ndvi, "int16"),
         "pixel_reliability": numpy.asarray(reliability, "int16"),
     }
-    return netcdf(folder / f"MOD13A3.A{day}.h29v12.061.2024200000000.{ending}", variables)
+    name = f"MOD13A3.A{day}.h{column}v12.061.2024200000000.{ending}"
+    return netcdf(folder / name, variables, left=(column - 29) * 4000.0)
 
 
 def temperature(folder: Path, day: str, stored: Any, flags: Any) -> Path:

@@ -17,8 +17,11 @@ from scene_case import LANDSAT, SAFE, SceneBench, aerosol, forest, people, tempe
 from toolbox_case import box, layer
 
 from geo_olm.tools.base import MendableError, ToolResult
+from geo_olm.tools.observation_product import families
 from geo_olm.tools.observation_table import Block, observation_frame
+from geo_olm.tools.product import products
 from geo_olm.tools.scene_choice import Occasion
+from geo_olm.tools.scene_part import Part, part_named, subdataset_name
 
 pytestmark = pytest.mark.usefixtures("qgis_processing")
 RADIUS = 6371007.181
@@ -379,3 +382,68 @@ def test_a_frame_has_a_row_for_each_cell_with_a_value(tmp_path: Path) -> None:
     assert frame["date"].dt.month.tolist() == [3, 3, 4, 4]
     assert set(frame["band"]) | set(frame["unit"]) == {"temperature", "°C"}
     assert list(observation_frame([], "ndvi").columns) == list(frame.columns)
+
+
+def test_tiles_of_one_day_are_laid_side_by_side_with_their_flags(tmp_path: Path) -> None:
+    bench = SceneBench(tmp_path)
+    vegetation(bench.scenes, "2024061", [[1000, 2000, 3000, 4000]] * 2, GOOD)
+    vegetation(bench.scenes, "2024061", [[5000, 6000, -3000, 8000]] * 2,
+               [[0, 3, 0, 0]] * 2, column=30)  # fmt: skip
+    found = bench.run("load_scene", scenes=bench.index().id, measure="ndvi")
+    cells = read(bench, found)
+    assert cells[0].filled(9).tolist() == pytest.approx([0.1, 0.2, 0.3, 0.4, 0.5, 9, 9, 0.8])
+
+
+REAL_NAMES = {
+    "MOD13A3": ('MOD_Grid_monthly_1km_VI:"1 km monthly NDVI"',
+                'MOD_Grid_monthly_1km_VI:"1 km monthly pixel reliability"', "ndvi"),
+    "MOD09GA": ("MODIS_Grid_500m_2D:sur_refl_b02_1", "MODIS_Grid_1km_2D:state_1km_1", "nir"),
+    "MYD11A2": ("MODIS_Grid_8Day_1km_LST:LST_Day_1km", "MODIS_Grid_8Day_1km_LST:QC_Day",
+                "temperature"),
+    "MCD19A2": ("grid1km:Optical_Depth_055", "grid1km:AOD_QA", "aerosol"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("product", REAL_NAMES)
+def test_the_grids_of_hdf_eos_files_are_known_by_their_published_names(product: str) -> None:
+    """GDAL cannot write HDF-EOS2, so the names that it gives to such grids stand here."""
+    value, flags, measure = REAL_NAMES[product]
+    parts = [
+        Part(subdataset_name(f'HDF4_EOS:EOS_GRID:"/a b/{product}.hdf":{one}'), one)
+        for one in (flags, value)
+    ]
+    family = families()[product]
+    wanted = family.measure(measure)
+    assert wanted is not None
+    assert part_named(parts, wanted.band) == parts[1]
+    assert family.quality is not None
+    assert part_named(parts, family.quality.band) == parts[0]
+
+
+def test_both_tables_of_products_scale_alike() -> None:
+    pairs = {
+        "sentinel-2": ("Sentinel-2 L2A", "red"),
+        "sentinel-2 before 04.00": ("Sentinel-2 L2A before 04.00", "red"),
+        "landsat 8-9": ("Landsat 8-9 L2", "red"),
+        "landsat 4-7": ("Landsat 4-7 L2", "red"),
+        "landsat temperature": ("Landsat 8-9 L2", "temperature"),
+        "modis reflectance": ("MOD09GA", "red"),
+        "modis vegetation index": ("MOD13A3", "ndvi"),
+        "modis temperature": ("MYD11A2", "temperature"),
+    }
+    for known, (family, name) in pairs.items():
+        one, other = products()[known], families()[family].measure(name)
+        assert other is not None
+        assert (one.scale, one.offset) == (other.scale, other.offset)
+        assert one.nodata in other.fill
+
+
+def test_people_of_worldpop_leave_out_its_undeclared_fill(tmp_path: Path) -> None:
+    bench = SceneBench(tmp_path, layer("towns", "Polygon", "name:string", TOWNS, "EPSG:4326"))
+    cells = numpy.array([[1.5, -99999, 4, 8], [2.5, 3, -1, 16]], "float32")
+    geotiff(bench.scenes / "ita_ppp_2020_1km_Aggregated.tif", cells, crs=DEGREES, left=9.0,
+            top=46.0, cell=0.01)  # fmt: skip
+    found = bench.run(
+        "observation_series", scenes=bench.index().id, zones="towns", measure="population"
+    )
+    assert series(bench, found) == {("west", "2020-01-01"): 7, ("east", "2020-01-01"): 28}

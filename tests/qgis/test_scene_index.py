@@ -14,7 +14,7 @@ from qgis.core import QgsProject, QgsVectorLayer
 from scene_case import LANDSAT, SAFE, SceneBench, everything, people, vegetation
 from toolbox_case import box, layer
 
-from geo_olm.tools.base import MendableError, ToolCancelled
+from geo_olm.tools.base import LastingError, MendableError, ToolCancelled
 from geo_olm.tools.observation_product import MEASURES, families
 
 pytestmark = pytest.mark.usefixtures("qgis_processing")
@@ -232,3 +232,14 @@ def test_what_a_stac_catalogue_names_elsewhere_is_told_and_not_read(
     found = bench.index()
     assert found.numbers["count"] == 1
     assert any(told in note for note in found.notes), found.notes
+
+
+def test_a_catalogue_that_is_being_edited_is_not_replaced(tmp_path: Path) -> None:
+    bench = SceneBench(tmp_path)
+    people(bench.scenes, 2020, GOOD)
+    path = Path(bench.index().files[0])
+    before = path.read_bytes()
+    path.with_name("scenes.gpkg-wal").write_bytes(b"edits of somebody")
+    with pytest.raises(LastingError, match=r"scenes\.gpkg is being edited"):
+        bench.index()
+    assert path.read_bytes() == before

@@ -27,6 +27,7 @@ SUFFIXES = frozenset(
 """The files of a folder that are inputs."""
 
 _TABLES = {".csv": ",", ".tsv": "\t", ".txt": ","}
+_SHEETS = (".xlsx", ".ods", ".xls")
 _BESIDE = (".aux.xml", ".ovr", ".qmd", ".qml", "-wal", "-shm", ".prj", ".dbf", ".shx", ".cpg",
            ".qix", ".tfw")  # fmt: skip
 _IDS = ("id", "job")
@@ -62,6 +63,8 @@ def _given(text: str, graph: Graph) -> Iterator[Given]:
         suffix = path.suffix.lower()
         if suffix in _TABLES:
             return _rows(_read(path), path, _TABLES[suffix], graph)
+        if suffix in _SHEETS:
+            return _sheet(path, graph)
         if suffix in (".json", ".jsonl"):
             return _from_json(_read(path), path.name, path.parent, graph)
         return _files([path], graph, {}, "")
@@ -198,6 +201,20 @@ def _rows(text: str, path: Path, delimiter: str, graph: Graph) -> Iterator[Given
             raise BatchError(f"{place} has {many}. Put quotes around values with {delimiter}.")
         cells = {name: cell.strip() for name, cell in zip(columns, row) if cell.strip()}
         yield _of_object(cells, path.parent, graph, place)
+
+
+def _sheet(path: Path, graph: Graph) -> Iterator[Given]:
+    """Yield the rows of the first sheet of a spreadsheet, whose first row names the variables."""
+    from osgeo import gdal
+
+    dataset = gdal.OpenEx(str(path), gdal.OF_VECTOR, open_options=["HEADERS=FORCE"])
+    sheet = None if dataset is None else dataset.GetLayer(0)
+    if sheet is None:
+        raise BatchError(f"{path.name} cannot be read: save the table as CSV, then try again.")
+    for number, row in enumerate(sheet, 2):
+        values = {key: one for key, one in row.items().items() if one not in (None, "")}
+        if values:
+            yield _of_object(values, path.parent, graph, f"{path.name}, row {number}")
 
 
 def _placed(values: dict[str, Any], folder: Path, graph: Graph) -> dict[str, Any]:

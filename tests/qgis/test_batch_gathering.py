@@ -17,6 +17,7 @@ from toolbox_case import box, layer
 
 from geo_olm.plugin.batch.cutting import EmptyTile, cut
 from geo_olm.plugin.batch.gathering import gathered
+from geo_olm.plugin.batch.input import read_inputs
 from geo_olm.plugin.batch.job import BatchError, Ended, Job
 from geo_olm.plugin.batch.state import State
 from geo_olm.plugin.batch.tile import tiles
@@ -36,6 +37,26 @@ def raster(path: Path, left: float, values: list[list[float]], crs: int = 32632)
     system.ImportFromEPSG(crs)
     data.SetProjection(system.ExportToWkt())
     data.GetRasterBand(1).WriteArray(array)
+
+
+def test_rows_of_a_spreadsheet_are_jobs(tmp_path: Path) -> None:
+    data = ogr.GetDriverByName("XLSX").CreateDataSource(str(tmp_path / "rows.xlsx"))
+    sheet = data.CreateLayer("first")
+    for name, kind in (("id", ogr.OFTString), ("towns", ogr.OFTString), ("distance", ogr.OFTReal)):
+        sheet.CreateField(ogr.FieldDefn(name, kind))
+    for values in (("a", "t.gpkg", 2.5), ("b", "u.gpkg", None)):
+        row = ogr.Feature(sheet.GetLayerDefn())
+        for at, value in enumerate(values):
+            if value is not None:
+                row.SetField(at, value)
+        sheet.CreateFeature(row)
+    data = sheet = None
+    jobs = read_inputs(str(tmp_path / "rows.xlsx"), NEAR)
+    assert [(one.id, dict(one.variables)) for one in jobs] == [
+        ("a", {"towns": "t.gpkg", "distance": 2.5}),
+        ("b", {"towns": "u.gpkg"}),
+    ]
+    assert [one.place for one in jobs] == ["rows.xlsx, row 2", "rows.xlsx, row 3"]
 
 
 class Made:

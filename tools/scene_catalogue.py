@@ -54,10 +54,11 @@ class Entry:
 def read(path: Path) -> dict[str, Entry]:
     """Return the entries of a catalogue by path, none where there is no file.
 
-    Raises MendableError for a file that is no catalogue.
+    Raises MendableError for a file that is no catalogue, LastingError for one being edited.
     """
     if not path.exists():
         return {}
+    _refuse_edited(path)  # reading would take the log in
     try:
         dataset = gdal.OpenEx(str(path), gdal.OF_VECTOR | gdal.OF_READONLY, ["GPKG"])
     except RuntimeError:
@@ -76,6 +77,16 @@ def read(path: Path) -> dict[str, Entry]:
     for feature in skipped:
         found[feature["path"]] = Entry(_stamp(feature), reason=feature["reason"])
     return found
+
+
+def _refuse_edited(path: Path) -> None:
+    """Refuse a file with a log of changes, which would be taken for one of the file that comes
+    into its place. Raises LastingError."""
+    log = path.with_name(f"{path.name}-wal")
+    if log.exists() and log.stat().st_size:
+        raise LastingError(
+            f"{path.name} is being edited: save or drop the edits of its layers, then index again."
+        )
 
 
 def _stamp(feature: ogr.Feature) -> Stamp:
@@ -107,11 +118,7 @@ def write(path: Path, entries: dict[str, Entry]) -> None:
 
     Raises LastingError when the folder cannot be written or the old file is being edited.
     """
-    log = path.with_name(f"{path.name}-wal")
-    if log.exists() and log.stat().st_size:  # of another file than the new one
-        raise LastingError(
-            f"{path.name} is being edited: save or drop the edits of its layers, then index again."
-        )
+    _refuse_edited(path)
     made = path.with_name(f".{path.stem}_{uuid.uuid4().hex}.gpkg")
     try:
         _fill(made, entries)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from qgis.core import (
     QgsExpressionNodeLiteral,
 )
 
+from ..workflow.form import FormError, read_value, value_form
 from ..workflow.value import Asked, Output, Template, Value
 
 _VARIABLE = re.compile(r"@(\w+)")
@@ -27,6 +29,10 @@ class Formula:
     """Arithmetic over numbers of steps and variables, which takes a step of its own."""
 
     text: Template
+
+
+class _Json(str):
+    """A part of a JSON text that stands for an output or a variable."""
 
 
 class _Unread(Exception):
@@ -59,6 +65,11 @@ def meant(text: str, variables: Mapping[str, Value], numbers: frozenset[str]) ->
 def _joined(parts: list[str | Output | Asked]) -> Value:
     if len(parts) == 1 and not isinstance(parts[0], str):
         return parts[0]
+    if any(isinstance(one, _Json) for one in parts):
+        try:
+            return read_value(json.loads("".join(map(str, parts))), "")
+        except (ValueError, FormError) as error:
+            raise _Unread from error
     return Template("".join(one if isinstance(one, str) else _braced(one) for one in parts))
 
 
@@ -80,10 +91,23 @@ def _parts(
             yield "".join(
                 one if isinstance(one, str) else _braced(one) for one in _parts(given[0], variables)
             )
+        elif name == "substr":
+            inner = _joined(list(_parts(_listed(given[0]), variables)))
+            yield _Json(json.dumps(value_form(inner), ensure_ascii=False))
         else:
             yield _variable(name, given, variables)
     else:
         raise _Unread
+
+
+def _listed(node: QgsExpressionNode) -> QgsExpressionNode:
+    """Return what stands alone in a list that is written as JSON."""
+    for wanted in ("to_json", "array"):
+        name, given = _called(node) if isinstance(node, QgsExpressionNodeFunction) else ("", [])
+        if name != wanted or len(given) != 1:
+            raise _Unread
+        node = given[0]
+    return node
 
 
 def _called(node: QgsExpressionNodeFunction) -> tuple[str, list[QgsExpressionNode]]:

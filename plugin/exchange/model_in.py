@@ -252,7 +252,7 @@ class _Reader:
         if found is None:
             self._lose(step, f"The expression {text} of {step} becomes a text.")
             return text
-        if not isinstance(found, (Output, Asked, Template)):
+        if not isinstance(found, (Output, Asked, Template, list, dict)):
             self._lose(step, f"The expression {text} of {step} becomes its value, {found}.")
         return found
 

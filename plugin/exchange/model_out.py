@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 
 from qgis.core import (
     QgsApplication,
+    QgsExpression,
     QgsProcessingModelAlgorithm,
     QgsProcessingModelChildAlgorithm,
     QgsProcessingModelChildDependency,
@@ -27,12 +28,14 @@ from qgis.PyQt.QtGui import QColor
 
 from ..workflow.graph import Graph, Kind, Type, Variable, Vertex
 from ..workflow.topology import order
-from ..workflow.value import Asked, Layer, Output, Template, Value
+from ..workflow.value import Asked, Layer, Output, Template, Value, mapped, walk
 from .loss import Lost
 from .remainder import VARIABLE, kept, name_of
 from .tool_algorithm import OUTPUT, PREFIX, SPOKEN
 
 Source = QgsProcessingModelChildParameterSource
+_SPOT = "\ue000"
+"""Marks in JSON where a part of an expression goes; no text holds this character."""
 _COLUMN, _ROW = 260.0, 130.0
 _BARE = re.compile(r"\W+")
 _PLAIN = re.compile(r"[A-Za-z_]\w*", re.ASCII)
@@ -200,16 +203,45 @@ class _Writer:
         if isinstance(value, Output):
             return self._output(vertex, value)
         if isinstance(value, Template):
-            return self._template(vertex, value)
+            return self._template(value)
         if isinstance(value, (Mapping, list, tuple)):
-            try:
-                text = json.dumps(value, ensure_ascii=False)
-                plain = vertex.tool == "run_algorithm"
-                return Source.fromStaticValue(json.loads(text) if plain else text)
-            except TypeError:
-                self._lose(vertex.id, f"A parameter of {vertex.id} uses another step deep inside.")
-                return None
+            return self._structure(vertex, value)
         return Source.fromStaticValue(value)
+
+    def _structure(self, vertex: Vertex, value: Value) -> Source | None:
+        """Return a list or an object: itself for an algorithm, for a typed tool its JSON, put
+        together by an expression where variables and outputs of steps stand in it.
+
+        QGIS writes lists as JSON, but no value alone: its brackets are cut off.
+        """
+        parts: list[str] = []
+        layers = [one for one in walk(value) if isinstance(one, Layer)]
+
+        def marked(leaf: Value) -> Value:
+            if isinstance(leaf, Template):
+                parts.append(self._template(leaf).expression())
+            elif isinstance(leaf, Output):
+                parts.append(self._part(leaf.vertex, leaf.key))
+            elif isinstance(leaf, Asked):
+                parts.append(f"@{self._inputs[leaf.variable]}")
+            else:
+                return leaf
+            return f"{_SPOT}{len(parts)}{_SPOT}"
+
+        found = mapped(value, marked)
+        plain = vertex.tool == "run_algorithm"
+        if layers or (parts and plain):
+            self._lose(vertex.id, f"A parameter of {vertex.id} uses another step deep inside.")
+            return None
+        if plain:
+            return Source.fromStaticValue(found)
+        texts = re.split(f'"{_SPOT}\\d+{_SPOT}"', json.dumps(found, ensure_ascii=False))
+        if not parts:
+            return Source.fromStaticValue(texts[0])
+        pieces = [QgsExpression.quotedString(texts[0])]
+        for part, text in zip(parts, texts[1:]):
+            pieces += [f"substr(to_json(array({part})), 2, -1)", QgsExpression.quotedString(text)]
+        return Source.fromExpression(" || ".join(pieces))
 
     def _output(self, vertex: Vertex, value: Output) -> Source | None:
         if value.vertex in self._inputs:
@@ -246,6 +278,9 @@ class _Writer:
 
     def _number(self, value: Output) -> str:
         """Return the expression for a number of a step."""
+        if value.vertex not in self._held:
+            self._lose("", f"{value.vertex}, which an expression names, is no step of the model.")
+            return "NULL"
         names = self._output_names(value.vertex)
         key = value.key or self._main(self._graph.vertex(value.vertex))
         if key in names:
@@ -259,23 +294,26 @@ class _Writer:
     def _variable_of(self, vertex: str, output: str) -> str:
         """Return the variable by which expressions of a model mean an output of a step."""
         name = VARIABLE_MARKS.sub("_", f"{self._named[vertex]}_{output}")
-        return f"@{name}" if _PLAIN.fullmatch(name) else f"var({_quoted(name)})"
+        return f"@{name}" if _PLAIN.fullmatch(name) else f"var({QgsExpression.quotedString(name)})"
 
-    def _template(self, vertex: Vertex, template: Template) -> Source:
+    def _part(self, name: str, key: str) -> str:
+        """Return the expression for an input, or a number of a step."""
+        if name in self._inputs and key in ("", "answer"):
+            return f"@{self._inputs[name]}"
+        return self._number(Output(name, key))
+
+    def _template(self, template: Template) -> Source:
         """Return an expression that puts the text together."""
         parts: list[str] = []
 
         def fill(name: str, key: str) -> str:
-            if name in self._inputs and not key:
-                parts.append(f"@{self._inputs[name]}")
-            else:
-                parts.append(self._number(Output(name, key)))
+            parts.append(self._part(name, key))
             return "\0"
 
         texts = template.filled(fill).split("\0")
-        pieces = [_quoted(texts[0])]
+        pieces = [QgsExpression.quotedString(texts[0])]
         for part, text in zip(parts, texts[1:]):
-            pieces += [f"to_string({part})", _quoted(text)]
+            pieces += [f"to_string({part})", QgsExpression.quotedString(text)]
         joined = " || ".join(one for one in pieces if one != "''")
         return Source.fromExpression(joined or "''")
 
@@ -359,8 +397,3 @@ class _Writer:
             child.setModelOutputs(ends)
             self._model.setChildAlgorithm(child)
         self._model.updateDestinationParameters()
-
-
-def _quoted(text: str) -> str:
-    escaped = text.replace("'", "''")
-    return f"'{escaped}'"

@@ -38,7 +38,7 @@ from geo_olm.plugin.workflow.graph import (
     Vertex,
 )
 from geo_olm.plugin.workflow.topology import TopologyError
-from geo_olm.plugin.workflow.value import Asked, Layer, Output
+from geo_olm.plugin.workflow.value import Asked, Layer, Output, Template
 
 __all__ = ["files"]
 pytestmark = pytest.mark.usefixtures("qgis_processing", "provider")
@@ -230,3 +230,64 @@ def test_a_graph_becomes_a_script_that_says_its_steps() -> None:
     compile(script, "near.py", "exec")
     for one in ("geo_olm:tool_buffer", "geo_olm:tool_statistics", "processAlgorithm"):
         assert one in script
+
+
+def ran(graph: Graph, inputs: dict[str, object]) -> dict[str, dict[str, object]]:
+    """Run a graph's model and return what its steps gave."""
+    model, lost = to_model(graph, is_offered)
+    assert lost == ()
+    found, done = model.create().run(inputs, QgsProcessingContext(), QgsProcessingFeedback())
+    assert done, found
+    steps: dict[str, dict[str, object]] = found["CHILD_RESULTS"]
+    return steps
+
+
+def test_a_variable_inside_conditions_is_the_model_s_input(files: dict[str, str]) -> None:
+    more = {"field": "people", "op": ">=", "value": Asked("least")}
+    named = {"field": "name", "op": "=", "value": Template("t{digit}")}
+    graph = Graph(
+        "",
+        (
+            task("v1", "count", layer=Layer("towns"), conditions=[more]),
+            task("v2", "count", layer=Layer("towns"), conditions=[more, named]),
+        ),
+        (Variable("least", Type.NUMBER, default=70), Variable("digit", Type.TEXT, default="8")),
+    )
+    steps = ran(graph, {**files, "least": 70, "digit": "8"})
+    assert (steps["v1"]["count"], steps["v2"]["count"]) == (3, 1)
+    assert ran(graph, {**files, "least": 90, "digit": "8"})["v1"]["count"] == 1
+
+
+def test_features_that_a_count_speaks_of_go_on_as_a_layer(files: dict[str, str]) -> None:
+    most = [{"field": "people", "op": ">=", "value": 50}]
+    graph = Graph(
+        "",
+        (
+            task("v1", "count", layer=Layer("towns"), conditions=most),
+            task("v2", "statistics", layer=Output("v1"), field="people", statistic="sum"),
+            task("v4", "top_n", layer=Layer("towns"), field="people", n=2),
+            task("v5", "statistics", layer=Output("v4"), field="people", statistic="sum"),
+            task("v6", "count", layer=Layer("towns")),
+            task("v7", "calculate", expression=Output("v6")),
+        ),
+    )
+    steps = ran(graph, dict(files))
+    assert steps["v2"]["sum"] == 50 + 60 + 70 + 80 + 90
+    assert steps["v5"]["sum"] == 90 + 80
+    assert steps["v7"]["value"] == 10
+
+
+def test_the_answer_of_a_layer_s_number_is_a_table_of_the_model(files: dict[str, str]) -> None:
+    graph = Graph(
+        "",
+        (
+            task("v1", "buffer", layer=Layer("roads"), distance=50),
+            task("v2", "select_by_location", layer=Layer("towns"), other=Output("v1"),
+                 predicate="within"),
+        ),
+        answer=Answer(value=Output("v2", "count")),
+    )  # fmt: skip
+    model, _ = to_model(graph, is_offered)
+    ends = [one.name() for one in model.parameterDefinitions() if one.isDestination()]
+    assert ends == ["answer:Result answer", "v2:Result v2"]
+    assert ran(graph, {**files, "v2:Result v2": "memory:"})["answer"]["value"] == 5

@@ -11,6 +11,7 @@ from typing import Any
 from qgis.core import QgsMapLayer, QgsProcessingContext, QgsProject, QgsRasterLayer
 
 from ...tools.base import ToolCancelled, ToolError, ToolResult
+from ...tools.keeping import Kept
 from ..question_algorithm import own_project
 from ..replay import replay
 from ..settings import Settings
@@ -108,18 +109,22 @@ def _one(source: str) -> QgsMapLayer:
 def _keep(
     results: Mapping[str, ToolResult], project: QgsProject, folder: Path
 ) -> list[dict[str, Any]]:
-    """Write the layers of the last steps into the folder; raises BatchError as ToolError does."""
+    """Write the layers of the last steps into the folder. Raises ToolError, ToolCancelled."""
     place = ToolPlace()
     owners = {layer.id: step for step, one in results.items() for layer in one.layers}
     owners = {key: step for key, step in owners.items() if project.mapLayer(key) is not None}
     if not owners:
         return []
     toolbox = place.toolbox(project)
-    work: Callable[[Callable[[], bool]], Any] = lambda stopped: toolbox.keep(  # noqa: E731
-        folder / _RESULTS, list(owners), lambda _percent: None, stopped
-    )
-    kept = place.run(work, lambda: False)
-    toolbox.close()
+
+    def work(stopped: Callable[[], bool]) -> Kept:
+        target, ids = folder / _RESULTS, list(owners)
+        return toolbox.keep(target, ids, lambda _percent: None, stopped)
+
+    try:
+        kept: Kept = place.run(work, lambda: False)
+    finally:
+        toolbox.close()
     if kept.faults:
         raise ToolError(" ".join(kept.faults))
     found = []

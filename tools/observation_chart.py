@@ -31,9 +31,8 @@ def charted(file: str, title: str, axis: str, series: Series, context: Context) 
     if not file:
         return ()
     path = output_file(file, context, (".png",))
-    package("matplotlib", "A chart")
-    figure = package("matplotlib.figure", "A chart").Figure(figsize=_SIZE_INCHES, dpi=_DPI)
-    package("matplotlib.backends.backend_agg", "A chart").FigureCanvasAgg(figure)
+    figure = _package("figure").Figure(figsize=_SIZE_INCHES, dpi=_DPI)
+    _package("backends.backend_agg").FigureCanvasAgg(figure)
     axes = figure.add_subplot()
     shown = dict(list(series.items())[:_MOST_LINES])
     if all(len(points) == 1 for points in shown.values()):
@@ -50,6 +49,10 @@ def charted(file: str, title: str, axis: str, series: Series, context: Context) 
     if len(series) > len(shown):
         context.note(f"The chart shows the first {len(shown)} of {len(series)}.")
     return (_saved(figure, path),)
+
+
+def _package(module: str) -> Any:
+    return package(f"matplotlib.{module}", "A chart", "leave the chart out")
 
 
 def _saved(figure: Any, path: Path) -> str:

@@ -173,7 +173,7 @@ def observation_frame(blocks: Sequence[Block], measure: str) -> Any:
 
     Raises LastingError when pandas is missing.
     """
-    pandas = package("pandas", "A table of cells")
+    pandas = package("pandas", "A table of cells", "take the layer of points")
     parts = [
         pandas.DataFrame(
             {"x": one.x, "y": one.y, "date": pandas.Timestamp(one.occasion.when or None),

@@ -9,8 +9,9 @@ from typing import Any
 from .base import LastingError
 
 
-def package(name: str, purpose: str) -> Any:
-    """Return a package; `purpose` begins the sentence that says what needs it.
+def package(name: str, purpose: str, instead: str = "use a GeoPackage instead") -> Any:
+    """Return a package; `purpose` begins the sentence that says what needs it, `instead` ends it
+    with another way.
 
     Raises LastingError when it cannot be imported.
     """
@@ -19,5 +20,5 @@ def package(name: str, purpose: str) -> Any:
     except ImportError as error:
         raise LastingError(
             f"{purpose} needs the Python package {name}, which cannot be imported here "
-            f"({error}). Install it for the Python of QGIS, or use a GeoPackage instead."
+            f"({error}). Install it for the Python of QGIS, or {instead}."
         ) from error

@@ -134,14 +134,15 @@ def _walk(folder: Path, context: Context) -> Iterator[Path]:
 
 
 def _stac(root: Path, scan: _Scan, context: Context) -> None:
-    """Take the files of a STAC catalogue; one outside the allowed folders is told."""
+    """Take the files of a STAC catalogue; one outside the allowed folders is told, and so is the
+    want of pystac: the files beside it are indexed all the same."""
     try:
         for one in assets(root, context.boundary().readable):
             if isinstance(one, str):
                 scan.problems.append(one)
             else:
                 scan.files[str(one.path)] = one
-    except MendableError as error:
+    except (MendableError, LastingError) as error:
         scan.problems.append(error.message)
 
 

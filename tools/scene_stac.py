@@ -42,7 +42,7 @@ def assets(root: Path, readable: Callable[[str], Path]) -> Iterator[Asset | str]
     `readable` returns the file of a path that may be read, or raises MendableError. Raises
     LastingError when pystac is missing, MendableError for a file that is no catalogue.
     """
-    pystac = package("pystac", _PURPOSE)
+    pystac = package("pystac", _PURPOSE, "index the folder of its pictures")
     try:
         catalogue = pystac.read_file(str(root), stac_io=_local(pystac, readable))
         items = list(catalogue.get_items(recursive=True))

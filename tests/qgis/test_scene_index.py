@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from pathlib import Path
 
 import numpy
@@ -243,3 +244,15 @@ def test_a_catalogue_that_is_being_edited_is_not_replaced(tmp_path: Path) -> Non
     with pytest.raises(LastingError, match=r"scenes\.gpkg is being edited"):
         bench.index()
     assert path.read_bytes() == before
+
+
+def test_without_pystac_the_files_themselves_are_indexed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pystac", None)
+    bench = SceneBench(tmp_path)
+    stac(bench.scenes, "./picture.tif")
+    geotiff(bench.scenes / "one" / "picture.tif", GOOD)
+    found = bench.index()
+    assert found.numbers["count"] == 1
+    assert any("needs the Python package pystac" in note for note in found.notes), found.notes

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+from functools import cache
 from pathlib import Path
 
 from qgis.core import QgsApplication, QgsProcessingUtils
@@ -18,8 +19,13 @@ def store_folder() -> Path:
     return Path(named) if named else Path(QgsApplication.qgisSettingsDirPath()) / "geo_olm"
 
 
+@cache
 def temporary_folder() -> Path:
-    """Return QGIS's own temporary folder of this session."""
+    """Return QGIS's own temporary folder of this session.
+
+    It is asked for once: after a run with a folder of its own QGIS names one within that, and
+    folders within folders would end in paths that are too long.
+    """
     return Path(QgsProcessingUtils.tempFolder())
 
 

@@ -11,6 +11,7 @@ import pytest
 from exchange_case import content, difference, graphs, names, project_of, tasks
 from qgis.core import QgsNetworkAccessManager
 
+from geo_olm.plugin.place import temporary_folder
 from geo_olm.plugin.replay import replay
 from geo_olm.plugin.settings import Settings
 from geo_olm.plugin.workflow.file import dumps, loads
@@ -75,3 +76,13 @@ def test_a_workflow_gives_the_same_twice_without_any_server(name: str, tmp_path:
     assert {key: difference(one, again[key]) for key, one in layers.items()} == dict.fromkeys(
         layers, ""
     )
+
+
+def test_temporary_folders_do_not_grow_deeper_from_run_to_run(tmp_path: Path) -> None:
+    depths = []
+    for number in range(3):
+        record, _ = played(graphs()["D22 plan"], "D22 plan", tmp_path / str(number))
+        assert record["status"] == "ok"
+        folder = temporary_folder()
+        depths.append(len(folder.parts))
+    assert len(set(depths)) == 1

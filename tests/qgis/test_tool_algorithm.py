@@ -90,7 +90,10 @@ def test_a_tool_gives_as_an_algorithm_what_it_gives_in_a_chat(stage: Bench) -> N
 
 
 @pytest.mark.long
-def test_every_tool_gives_as_an_algorithm_what_it_gives_in_a_chat(stage: Bench) -> None:
+def test_every_tool_gives_as_an_algorithm_what_it_gives_in_a_chat(
+    stage: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GEO_OLM_SET_ALLOWED_FOLDERS", str(tmp_path / "out"))
     assert compared(stage, [tool for tool in CALLS if is_offered(tool)]) == {}
 
 

@@ -19,7 +19,7 @@ from geo_olm.plugin.workflow.graph import Graph, Type, Variable, Vertex
 from geo_olm.plugin.workflow.value import Asked, Output
 
 Pair = tuple[str, Callable[[], Any], Callable[[], Any]]
-_INPUTS = 12
+_INPUTS = 10
 
 
 class _Quiet:
@@ -40,16 +40,16 @@ class _Quiet:
 
 @contextmanager
 def pairs() -> Iterator[list[Pair]]:
-    """Give the comparison over provinces of the world, divided and dissolved again."""
+    """Give the comparison over countries of the world, divided, and the centres of the parts."""
     parts = {"INPUT": Asked("places"), "MAX_NODES": Asked("nodes")}
     divide = {"algorithm": "native:subdivide", "parameters": parts}
     places = Vertex("places", "vector", tool="run_algorithm", parameters=divide)
-    dissolve = {"algorithm": "native:dissolve", "parameters": {"INPUT": Output("places")}}
-    whole = Vertex("whole", "vector", tool="run_algorithm", parameters=dissolve)
+    centres = {"algorithm": "native:centroids", "parameters": {"INPUT": Output("places")}}
+    whole = Vertex("whole", "vector", tool="run_algorithm", parameters=centres)
     graph = Graph("", (places, whole), (Variable("places", Type.LAYER),
                                         Variable("nodes", Type.NUMBER)))  # fmt: skip
-    source = f"{world_map()}|layername=states_provinces"
-    jobs = [Job(f"j{n}", {"places": source, "nodes": 100 + n}) for n in range(_INPUTS)]
+    source = f"{world_map()}|layername=countries"
+    jobs = [Job(f"j{n}", {"places": source, "nodes": 2000 + n}) for n in range(_INPUTS)]
     with tempfile.TemporaryDirectory() as folder:
 
         def run(workers: int) -> None:

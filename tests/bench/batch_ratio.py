@@ -19,7 +19,7 @@ from geo_olm.plugin.workflow.graph import Graph, Type, Variable, Vertex
 from geo_olm.plugin.workflow.value import Asked, Output
 
 Pair = tuple[str, Callable[[], Any], Callable[[], Any]]
-_INPUTS = 10
+_INPUTS = 24
 
 
 class _Quiet:
@@ -40,7 +40,7 @@ class _Quiet:
 
 @contextmanager
 def pairs() -> Iterator[list[Pair]]:
-    """Give the comparison over countries of the world, divided, and the centres of the parts."""
+    """Give the comparison over lines of the world map, divided, and the centres of the parts."""
     parts = {"INPUT": Asked("places"), "MAX_NODES": Asked("nodes")}
     divide = {"algorithm": "native:subdivide", "parameters": parts}
     places = Vertex("places", "vector", tool="run_algorithm", parameters=divide)
@@ -48,8 +48,8 @@ def pairs() -> Iterator[list[Pair]]:
     whole = Vertex("whole", "vector", tool="run_algorithm", parameters=centres)
     graph = Graph("", (places, whole), (Variable("places", Type.LAYER),
                                         Variable("nodes", Type.NUMBER)))  # fmt: skip
-    source = f"{world_map()}|layername=countries"
-    jobs = [Job(f"j{n}", {"places": source, "nodes": 2000 + n}) for n in range(_INPUTS)]
+    source = f"{world_map()}|layername=disputed_borders"
+    jobs = [Job(f"j{n}", {"places": source, "nodes": 100 + n}) for n in range(_INPUTS)]
     with tempfile.TemporaryDirectory() as folder:
 
         def run(workers: int) -> None:

@@ -30,6 +30,7 @@ from .settings import Settings
 from .workflow.graph import Graph, Vertex
 
 _UNDO = "undo"
+_UNPLANNED = "The model made no plan that can be read. Ask in other words."
 _NO_PLAN = "No plan held for this question, so it was worked on step by step."
 Emit = Callable[[Any], None]
 
@@ -47,12 +48,15 @@ class Answerer:
         self._toolbox, self._speaker, self._settings = toolbox, speaker, settings
         self._agent = make_agent(toolbox, speaker, settings)
 
-    def answer(self, chat: Chat, question: str, emit: Emit, cancelled: Cancelled) -> None:
-        """Answer one question; `emit` gets the events, from several threads."""
+    def answer(
+        self, chat: Chat, question: str, emit: Emit, cancelled: Cancelled, runs: bool = True
+    ) -> None:
+        """Answer one question; `emit` gets the events, from several threads. With `runs` off the
+        plan is made and told (PlanMade), and nothing is run."""
         if self._agent.prompts.undoes(question):
             self._take_back(chat, question, emit, cancelled)
             return
-        if not self._is_planned():
+        if runs and not self._is_planned():
             self._by_states(chat, question, emit, cancelled, Spent())
             return
         run = PlanRun(
@@ -64,8 +68,11 @@ class Answerer:
             question,
             emit,
             cancelled,
+            runs,
         )
         end = run.end()
+        if end is None and not runs:
+            end = RunFinished(Status.FAILED, _UNPLANNED, reason=_UNPLANNED)
         if end is not None:
             emit(end)
             return

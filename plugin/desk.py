@@ -37,6 +37,7 @@ from .scout import scout
 from .session import Session
 from .settings import Settings, SettingsStore
 from .workflow.graph import Graph
+from .workflow.plan_event import PlanMade
 
 _SETTLE_MS = 300
 
@@ -45,6 +46,7 @@ class Desk(QObject):
     """The wiring of the chat: the dock asks, the session answers, QGIS shows. Main thread only."""
 
     model_shown = pyqtSignal(object)
+    planned = pyqtSignal(object)
 
     def __init__(self, iface: Any, dock: ChatDock, settings: Settings) -> None:
         super().__init__()
@@ -82,7 +84,7 @@ class Desk(QObject):
 
     def ask(self, question: str) -> None:
         """Take up a question."""
-        self.session.ask(question)
+        self.session.ask(question, runs=not self._dock.plans_first)
 
     def look_for_model(self) -> None:
         """Find the model in the background and show it in the dock."""
@@ -182,6 +184,8 @@ class Desk(QObject):
 
     def _show(self, event: Event) -> None:
         self._dock.handle(event)
+        if isinstance(event, PlanMade) and self._dock.plans_first and not event.rejected:
+            self.planned.emit(event.graph)
         if isinstance(event, RunFinished) and event.status is Status.FAILED:
             self.look_for_model()
 

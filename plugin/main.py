@@ -59,6 +59,9 @@ class GeoOlmPlugin:
         self._doctor: Any = None
         self._to_fetch = False
         self._sent: Any = None
+        self._graph_dock: Any = None
+        self._graph_desk: Any = None
+        self._graph_action: QAction | None = None
         self._checks: set[RunTask] = set()
         self._log: Any = None
 
@@ -111,6 +114,16 @@ class GeoOlmPlugin:
         self._dock.setToggleVisibilityAction(self._action)
         self._iface.addToolBarIcon(self._action)
         self._iface.addPluginToMenu(MENU, self._action)
+        self._graph_action = QAction(
+            QgsApplication.getThemeIcon("/processingModel.svg"),
+            tr("GeoFlow workflows"),
+            self._iface.mainWindow(),
+        )
+        self._graph_action.setObjectName("GeoOlmShowGraph")
+        self._graph_action.triggered.connect(lambda _on=False: self.show_workflow(None))
+        self._iface.addPluginToMenu(MENU, self._graph_action)
+        self._dock.workflow_open_requested.connect(self.show_workflow)
+        self._desk.planned.connect(self.show_workflow)
         self._options = OptionsFactory(SettingsStore().load, self._prepare)
         self._iface.registerOptionsWidgetFactory(self._options)
 
@@ -121,6 +134,18 @@ class GeoOlmPlugin:
         if self._options is not None:
             self._iface.unregisterOptionsWidgetFactory(self._options)
             self._options = None
+        if self._graph_action is not None:
+            self._iface.removePluginMenu(MENU, self._graph_action)
+            self._graph_action.deleteLater()
+            self._graph_action = None
+        if self._graph_desk is not None:
+            self._graph_desk.close()
+            self._graph_desk.deleteLater()
+            self._graph_desk = None
+        if self._graph_dock is not None:
+            self._iface.removeDockWidget(self._graph_dock)
+            self._graph_dock.deleteLater()
+            self._graph_dock = None
         if self._action is not None:
             self._iface.removePluginMenu(MENU, self._action)
             self._iface.removeToolBarIcon(self._action)
@@ -167,6 +192,20 @@ class GeoOlmPlugin:
         """Open the demo layers and show the chat."""
         self._desk.open_demo()
         self._dock.setUserVisible(True)
+
+    def show_workflow(self, graph: Any) -> None:
+        """Show the graph editor, with a workflow or with what it holds; it is made only now."""
+        if self._graph_dock is None:
+            from ..ui.graph.graph_dock import GraphDock
+            from .graph_desk import GraphDesk
+
+            self._graph_dock = GraphDock(self._iface.mainWindow())
+            area = Qt.DockWidgetArea.BottomDockWidgetArea
+            self._iface.addDockWidget(area, self._graph_dock)
+            self._graph_desk = GraphDesk(self._iface, self._graph_dock, self._desk)
+        self._graph_dock.setUserVisible(True)
+        if graph is not None:
+            self._graph_desk.show_graph(graph)
 
     def ask_and_wait(self, question: str, timeout_s: float) -> dict[str, Any]:
         """Ask in the dock, as a user would, and wait for the record of the answer.

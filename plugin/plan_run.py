@@ -86,7 +86,10 @@ class PlanRun:
         question: str,
         emit: Emit,
         cancelled: Cancelled,
+        runs: bool = True,
     ) -> None:
+        """With `runs` off the plan is told and nothing is run."""
+        self._runs = runs
         self._toolbox, self._speaker = toolbox, speaker
         self._settings, self._agent = settings, agent
         self._chat, self._question = chat, question
@@ -155,6 +158,9 @@ class PlanRun:
             self._enter(self._agent.workflow.final)
             self._remember(planned, f"Not answered: {chosen.rejected}", ())
             return RunFinished(Status.REJECTED, chosen.rejected, reason=chosen.rejected)
+        if not self._runs:
+            self._enter(self._agent.workflow.final)
+            return RunFinished(Status.OK, planned_in_words(planned))
         if not chosen.is_valid:
             _LOG.info("the plan cannot run: %s", chosen.errors[0].message)
             return None
@@ -327,6 +333,14 @@ def told_all(events: Generator[Event, None, Given], emit: Emit) -> Given:
         except StopIteration as end:
             given: Given = end.value
             return given
+
+
+def planned_in_words(planned: Planned) -> str:
+    """Return what a plan is, in one or two sentences."""
+    count, errors = len(planned.graph.vertices), len(planned.candidate.errors)
+    steps = "1 step" if count == 1 else f"{count} steps"
+    wrong = f" Its checks find {errors} to mend first." if errors else ""
+    return f"The plan has {steps} and waits in GeoFlow: look at it, change it, run it.{wrong}"
 
 
 def _text(result: ToolResult | None) -> str:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 from threading import Lock
@@ -16,17 +16,28 @@ from qgis.PyQt.QtCore import QObject, pyqtSignal
 from ..tools.base import LayerProfile
 from ..tools.context import Canvas
 from ..tools.keeping import Kept
+from ..tools.registry import Registry
 from .agent.chat import Chat
 from .agent.event import CallProgress, Event, Status
 from .answerer import Answerer
 from .assembly import allowed_of, make_toolbox, output_of
 from .disclosure import Disclosure
+from .flow_means import User
+from .flow_runner import GraphRun
+from .graph_check import checker, surroundings
 from .link import process_link
 from .llm.base import ModelError, RunCancelled, Speaker
+from .number import in_locale
 from .pricing import Pricer
 from .record import Recorder, ending
+from .replay import agents
 from .runner import MainThread, RunTask, finish, on_main_thread, start, wait
 from .settings import Settings
+from .sub_agent import StepAgent
+from .workflow.cache import Cache
+from .workflow.finding import Finding
+from .workflow.graph import Graph
+from .workflow.role import Roles
 
 _LOG = logging.getLogger(__name__)
 _STOP_S = 10.0
@@ -53,6 +64,7 @@ class Session(QObject):
         self._canvas = canvas
         self._toolbox = make_toolbox(project, settings, self._main, canvas)
         self._disclosure = Disclosure(self._toolbox.layers)
+        self._cache = Cache(self._toolbox)
         self._chat = Chat()
         self._lock = Lock()
         self._speaker: Speaker | None = None
@@ -70,18 +82,35 @@ class Session(QObject):
         with self._lock:
             return tuple(layer for layer in self._toolbox.layers() if layer.id)
 
-    def ask(self, question: str) -> None:
-        """Take up a question. Raises RuntimeError while another one runs."""
+    def checked(self, graph: Graph, registry: Registry, roles: Roles) -> tuple[Finding, ...]:
+        """Return what the checks find in a workflow over the project; call it on a worker."""
+        with self._lock:
+            around = surroundings(self._toolbox, registry, roles, output_of(self._settings))
+        return checker(around)(graph)
+
+    def ask(self, question: str, runs: bool = True) -> None:
+        """Take up a question, or with `runs` off only plan it. Raises RuntimeError while another
+        one runs."""
+        self._begin(question, lambda emit, stopped: self._work(question, emit, stopped, runs))
+
+    def _begin(self, question: str, work: Callable[[Emit, Cancelled], None]) -> None:
         if self.busy:
             raise RuntimeError("a question is being worked on")
         self._recorder = Recorder(question)
         title = self.tr("Geo-OLM: {}").format(question.replace("\n", " ")[:80])
-        task = RunTask(title, lambda emit, cancelled: self._work(question, emit, cancelled))
+        task = RunTask(title, work)
         task.told.connect(self._pass_on)
         task.ended.connect(self._end)
         self._task = task
         self.running.emit(True)
         start(task)
+
+    def run_graph(self, graph: Graph, user: User, target: Collection[str] = ()) -> None:
+        """Run a workflow, or what leads to some steps, as if it had been asked for; results of
+        earlier runs are kept where nothing has changed. Raises RuntimeError while a run goes on."""
+        name = graph.question or graph.title or self.tr("Workflow")
+        chosen = tuple(target)
+        self._begin(name, lambda emit, end: self._work_graph(graph, user, chosen, emit, end))
 
     def stop(self) -> None:
         """Stop the running question."""
@@ -120,7 +149,7 @@ class Session(QObject):
             _LOG.warning("a run did not end within %s s", _STOP_S)
         self._toolbox.close()
 
-    def _work(self, question: str, emit: Emit, cancelled: Cancelled) -> None:
+    def _work(self, question: str, emit: Emit, cancelled: Cancelled, runs: bool) -> None:
         """Carry out one question on the worker thread."""
         self._emit = emit
         try:
@@ -132,11 +161,36 @@ class Session(QObject):
                     question,
                     lambda event: emit(pricer.priced(event, speaker.card())),
                     cancelled,
+                    runs,
                 )
         except (ModelError, RunCancelled) as error:
             emit(ending(error))
         finally:
             self._emit = None
+
+    def _work_graph(
+        self, graph: Graph, user: User, target: Collection[str], emit: Emit, cancelled: Cancelled
+    ) -> None:
+        """Run a workflow on the worker thread; a model is asked only for steps without a tool."""
+        try:
+            with self._lock:
+                self._toolbox.begin_turn(graph.question or graph.title)
+                agent = None
+                if any(one.is_abstract for one in graph.vertices):
+                    speaker = self._connected(cancelled)
+                    agent = StepAgent(self._toolbox, speaker, self._settings)
+                run = GraphRun(
+                    self._toolbox,
+                    self._cache,
+                    agents(),
+                    in_locale,
+                    user,
+                    sub_agent=agent,
+                    layers=lambda: [one.key for one in self._toolbox.layers() if not one.short],
+                )
+                run.run(graph, emit, cancelled, target)
+        except (ModelError, RunCancelled) as error:
+            emit(ending(error))
 
     def _connected(self, cancelled: Cancelled) -> Speaker:
         """Return the speaker of this chat, a new one after new settings or a failed run."""

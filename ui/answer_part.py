@@ -34,6 +34,8 @@ class AnswerRow(Panel):
         if event.status in (Status.OK, Status.REJECTED):
             self._add("GeoOlmCopyAnswer", self.tr("Copy"), "mActionEditCopy", self._copy)
             if graph is not None:
+                show = self.tr("Open as workflow")
+                self._add("GeoOlmOpenWorkflow", show, "processingModel", self._open)
                 save = self.tr("Save as workflow…")
                 self._add("GeoOlmSaveWorkflow", save, "mActionFileSave", self._save)
             ask = self.tr("Ask again")
@@ -75,6 +77,9 @@ class AnswerRow(Panel):
 
     def _copy(self) -> None:
         QGuiApplication.clipboard().setText(self._answer)
+
+    def _open(self) -> None:
+        self._outlet.workflow_open_requested.emit(self._graph)
 
     def _save(self) -> None:
         self._outlet.workflow_keep_requested.emit(self._graph)

@@ -81,6 +81,7 @@ class ChatDock(QgsDockWidget):
     keep_requested = pyqtSignal(object)
     kept_shown = pyqtSignal(str)
     workflow_keep_requested = pyqtSignal(object)
+    workflow_open_requested = pyqtSignal(object)
     open_in_processing = pyqtSignal(str, dict)
     layer_activated = pyqtSignal(str)
     layer_zoom_requested = pyqtSignal(str)
@@ -110,6 +111,11 @@ class ChatDock(QgsDockWidget):
             RunFinished: self._finish,
         }
         self.set_model(self._model)
+
+    @property
+    def plans_first(self) -> bool:
+        """Tell whether the user wants to see a plan before anything runs."""
+        return bool(self.composer.plan_first.isChecked())
 
     @property
     def running(self) -> bool:
@@ -258,6 +264,7 @@ class ChatDock(QgsDockWidget):
             "keep_requested",
             "kept_shown",
             "workflow_keep_requested",
+            "workflow_open_requested",
         ):
             getattr(outlet, name).connect(getattr(self, name))
 

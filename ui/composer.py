@@ -9,6 +9,7 @@ from qgis.PyQt.QtCore import QSize, Qt, pyqtSignal
 from qgis.PyQt.QtGui import QPalette
 from qgis.PyQt.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout
 
+from .check_box import CheckBox
 from .icon import own_icon
 from .palette import Tone, tone_colour
 from .panel import LinkButton, Panel
@@ -37,6 +38,10 @@ class Composer(Panel):
         self.at.setAccessibleName(self.tr("Name a layer"))
         self.at.setToolTip(self.tr("Name a layer or a field"))
         self.at.clicked.connect(self.field.start_mention)
+        self.plan_first = CheckBox("GeoOlmPlanFirst", self.tr("Plan first"))
+        self.plan_first.setToolTip(
+            self.tr("Open the plan in GeoFlow before anything runs (Ctrl+P)")
+        )
         self.send = QPushButton(self.tr("Send"))
         self.send.setObjectName("GeoOlmSend")
         self.send.setAccessibleName(self.tr("Send the question"))
@@ -52,6 +57,7 @@ class Composer(Panel):
         self.stop.setVisible(False)
         self._row = QHBoxLayout()
         self._row.addWidget(self.at)
+        self._row.addWidget(self.plan_first)
         self._row.addStretch(1)
         self._row.addWidget(self.send)
         self._row.addWidget(self.stop)

@@ -22,6 +22,7 @@ class Outlet(QObject):
     keep_requested = pyqtSignal(object)
     kept_shown = pyqtSignal(str)
     workflow_keep_requested = pyqtSignal(object)
+    workflow_open_requested = pyqtSignal(object)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)

@@ -23,7 +23,7 @@ from ..plugin.agent.event import (
     Status,
 )
 from ..plugin.workflow.graph import Graph
-from ..plugin.workflow.plan_event import PlanDone
+from ..plugin.workflow.plan_event import PlanDone, PlanMade
 from .answer_part import AnswerRow, FileList
 from .answer_view import AnswerView
 from .card import MessageCard
@@ -67,6 +67,7 @@ class TurnContent(Panel):
             AnswerDelta: lambda event: self._answer_view().add(event.text),
             AnswerReset: lambda event: self._withdraw(),
             Notice: self._notice,
+            PlanMade: self._keep_graph,
             PlanDone: self._keep_graph,
             RunFinished: self._finish,
         }
@@ -99,7 +100,7 @@ class TurnContent(Panel):
         shape = Shape.WARNING if event.warning else Shape.NOTE
         self._lines.addWidget(MessageCard(self._outlet, shape, "", event.text))
 
-    def _keep_graph(self, event: PlanDone) -> None:
+    def _keep_graph(self, event: PlanMade | PlanDone) -> None:
         self._graph = event.graph
 
     def _finish(self, event: RunFinished) -> None:

@@ -128,7 +128,7 @@ def _middles(
     near: Mapping[str, tuple[list[str], list[str]]],
     sizes: Mapping[str, float],
 ) -> dict[str, float]:
-    """Return the height of the middle of each node: near what it is linked to, none over another."""
+    """Return the height of each node's middle: near what it is linked to, none over another."""
     middles: dict[str, float] = {}
     for column in columns:
         top = 0.0

@@ -25,7 +25,7 @@ ALLOWED = {
 
 SEES_WIDGETS = {
     "plugin.main", "plugin.desk", "plugin.scout", "plugin.package_desk", "plugin.sent_desk",
-    "plugin.model_desk", "plugin.doctor_desk",
+    "plugin.model_desk", "plugin.doctor_desk", "plugin.graph_desk",
 }  # fmt: skip
 """The modules that join widgets to the rest."""
 
@@ -41,6 +41,7 @@ UI_MAY_SEE = {
     "ui.chat_dock": ("qgis.gui",),
     "ui.options_page": ("qgis.gui",),
     "ui.cost_panel": ("qgis.gui",),
+    "ui.graph.graph_dock": ("qgis.gui",),
 }
 """Where the theme's icons are found, and where a widget of QGIS is embedded."""
 

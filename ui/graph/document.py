@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The one object that canvas and panels share: the workflow, what is selected, what a run tells."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from qgis.PyQt.QtCore import QObject, pyqtSignal
+
+from ...plugin.workflow.change import applied
+from ...plugin.workflow.event import GraphChanged, GraphStarted, StepChanged, StepProgress
+from ...plugin.workflow.finding import Finding, Mend, Severity
+from ...plugin.workflow.graph import Graph, Status
+from ...plugin.workflow.role import Roles
+from ...tools.base import LayerProfile, ToolDefinition, ToolResult
+from .undo import QUndoCommand, QUndoStack
+
+_TYPING_S = 1.0
+"""Edits of one kind within this time are one step of undo."""
+_ORDER = (Severity.ERROR, Severity.WARNING, Severity.NOTE)
+Edit = Callable[[Graph], Graph]
+
+
+@dataclass(frozen=True)
+class StepState:
+    """Where a step stands in the present run; `percent` is below 0 where it is not known."""
+
+    status: Status = Status.PENDING
+    text: str = ""
+    seconds: float = 0.0
+    percent: float = -1.0
+    result: ToolResult | None = None
+
+    @property
+    def features(self) -> int:
+        """How many features the step's layer has, -1 for no layer or unknown."""
+        return self.result.layers[0].features if self.result and self.result.layers else -1
+
+
+class GraphDocument(QObject):
+    """A workflow that is edited; lives on the main thread.
+
+    `edit` is the only way to change the graph: one step of undo holds it before and after. What a
+    run tells is no part of undo. `changed` carries the graph before and after.
+    """
+
+    changed = pyqtSignal(object, object)
+    states_changed = pyqtSignal(object)
+    findings_changed = pyqtSignal()
+    selection_changed = pyqtSignal(object)
+    running_changed = pyqtSignal(bool)
+    known_changed = pyqtSignal()
+    was_saved = pyqtSignal()
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.undo_stack = QUndoStack(self)
+        self.path: Path | None = None
+        self.findings: tuple[Finding, ...] = ()
+        self.states: dict[str, StepState] = {}
+        self.selection: frozenset[str] = frozenset()
+        self.tools: Mapping[str, ToolDefinition] = {}
+        self.layers: tuple[LayerProfile, ...] = ()
+        self.roles = Roles(())
+        self.running = False
+        self._graph = Graph()
+
+    @property
+    def graph(self) -> Graph:
+        """The workflow as it is now."""
+        return self._graph
+
+    @property
+    def title(self) -> str:
+        """What the workflow is called: its title, its question, else its file."""
+        named = self._graph.title or self._graph.question
+        return named or (self.path.name.split(".")[0] if self.path else "")
+
+    @property
+    def is_modified(self) -> bool:
+        """Whether there are edits since it was loaded or saved."""
+        return not self.undo_stack.isClean()
+
+    # -- editing
+
+    def edit(self, text: str, function: Edit, merge: str = "") -> bool:
+        """Change the graph by `function`; `text` names the step of undo. Edits with the same
+        `merge` that follow within a second are one. Returns whether anything changed.
+
+        Raises what `function` raises; the graph is then as before.
+        """
+        new = function(self._graph)
+        if new == self._graph:
+            return False
+        self.undo_stack.push(_Step(self, text, self._graph, new, merge))
+        return True
+
+    def load(self, graph: Graph, path: Path | None = None) -> None:
+        """Take another workflow; what could be undone is forgotten."""
+        self.undo_stack.clear()
+        self.path, self.states, self.findings = path, {}, ()
+        self.put(graph)
+        self.select(())
+        self.findings_changed.emit()
+        self.states_changed.emit(frozenset(graph.ids()))
+
+    def saved(self, path: Path) -> None:
+        """Note that the workflow lies in a file as it is."""
+        self.path = path
+        self.undo_stack.setClean()
+        self.was_saved.emit()
+
+    def put(self, graph: Graph) -> None:
+        """Show a graph; only undo and loading call this."""
+        old, self._graph = self._graph, graph
+        gone = set(self.states) - set(graph.ids())
+        for key in gone:
+            del self.states[key]
+        kept = self.selection & set(graph.ids())
+        self.changed.emit(old, graph)
+        if kept != self.selection:
+            self.select(kept)
+
+    def mend(self, mend: Mend) -> None:
+        """Make the change that mends a finding."""
+        self.edit(
+            self.tr("Mend: {}").replace("{}", mend.label), lambda graph: applied(graph, mend.change)
+        )
+
+    def select(self, keys: Iterable[str]) -> None:
+        """Select steps."""
+        found = frozenset(keys)
+        if found != self.selection:
+            self.selection = found
+            self.selection_changed.emit(found)
+
+    # -- what is known
+
+    def know(
+        self, tools: Iterable[ToolDefinition], layers: Iterable[LayerProfile], roles: Roles
+    ) -> None:
+        """Take the tools, the project's layers and the agents."""
+        self.tools = {one.name: one for one in tools}
+        self.layers, self.roles = tuple(layers), roles
+        self.known_changed.emit()
+
+    def set_findings(self, findings: Iterable[Finding]) -> None:
+        """Take what the checks found."""
+        self.findings = tuple(findings)
+        self.findings_changed.emit()
+
+    def findings_of(self, key: str) -> tuple[Finding, ...]:
+        """Return what was found in a step, the worst first."""
+        found = [one for one in self.findings if one.vertex == key]
+        return tuple(sorted(found, key=lambda one: _ORDER.index(one.severity)))
+
+    @property
+    def has_errors(self) -> bool:
+        """Whether something keeps the workflow from running."""
+        return any(one.severity is Severity.ERROR for one in self.findings)
+
+    # -- a run
+
+    def state(self, key: str) -> StepState:
+        """Return where a step stands."""
+        return self.states.get(key, StepState())
+
+    def set_running(self, running: bool) -> None:
+        """Tell that a run begins or has ended; what had not ended then is pending again."""
+        if running == self.running:
+            return
+        self.running = running
+        if not running:
+            left = {
+                key: replace(one, status=Status.PENDING, percent=-1.0)
+                for key, one in self.states.items()
+                if one.status in (Status.RUNNING, Status.WAITING)
+            }
+            self.states.update(left)
+            self.states_changed.emit(frozenset(left))
+        self.running_changed.emit(running)
+
+    def take(self, event: Any) -> None:
+        """Take an event of a run of this workflow."""
+        if isinstance(event, GraphStarted):
+            for key in event.steps:
+                self.states[key] = StepState()
+            self.states_changed.emit(frozenset(event.steps))
+        elif isinstance(event, StepChanged):
+            self.states[event.step] = StepState(
+                event.status, event.text, event.seconds, result=event.result
+            )
+            self.states_changed.emit(frozenset((event.step,)))
+        elif isinstance(event, StepProgress):
+            self.states[event.step] = replace(self.state(event.step), percent=event.percent)
+            self.states_changed.emit(frozenset((event.step,)))
+        elif isinstance(event, GraphChanged):
+            text = self.tr("Mend: {}").replace("{}", event.reason)
+            self.edit(text, lambda graph: applied(graph, event.change))
+
+    def clear_states(self) -> None:
+        """Forget what the last run told."""
+        keys = frozenset(self.states)
+        self.states.clear()
+        self.states_changed.emit(keys)
+
+
+class _Step(QUndoCommand):  # type: ignore[misc, valid-type]
+    """One edit: the graph before and after it."""
+
+    def __init__(
+        self, document: GraphDocument, text: str, old: Graph, new: Graph, merge: str
+    ) -> None:
+        super().__init__(text)
+        self._document, self._old, self.new = document, old, new
+        self.merge, self.made = merge, time.monotonic()
+
+    def id(self) -> int:
+        """Edits with a mark to merge by may be merged by Qt."""
+        return 1 if self.merge else -1
+
+    def mergeWith(self, other: Any) -> bool:
+        """Take a later edit of the same kind in."""
+        if other.merge != self.merge or other.made - self.made > _TYPING_S:
+            return False
+        self.new, self.made = other.new, other.made
+        return True
+
+    def redo(self) -> None:
+        """Show the graph after the edit."""
+        self._document.put(self.new)
+
+    def undo(self) -> None:
+        """Show the graph before the edit."""
+        self._document.put(self._old)

@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What hands do to a workflow, as functions of graphs: add, connect, remove, duplicate, paste."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from ...plugin.workflow.graph import Graph, Kind, Vertex
+from ...plugin.workflow.topology import ancestors
+from ...plugin.workflow.value import Layer, Output, Value, mapped
+from ...tools.base import ToolDefinition
+
+Place = tuple[float, float]
+_MARK = "x-layer"
+
+
+class Refused(Exception):
+    """What hands wanted cannot be; the message is the sentence to show."""
+
+
+def inputs(definition: ToolDefinition | None) -> tuple[str, ...]:
+    """Return the parameters of a tool that take a layer."""
+    properties: Mapping[str, Any] = definition.parameters["properties"] if definition else {}
+    return tuple(key for key, one in properties.items() if takes_layer(one))
+
+
+def takes_layer(schema: Mapping[str, Any]) -> bool:
+    """Tell whether a parameter takes a layer, or a list of them."""
+    return _MARK in schema or _MARK in schema.get("items", {})
+
+
+def takes_many(schema: Mapping[str, Any]) -> bool:
+    """Tell whether a parameter takes a list."""
+    return schema.get("type") == "array"
+
+
+def added(graph: Graph, vertex: Vertex, after: str = "", port: str = "") -> Graph:
+    """Return a graph with a new step, whose `port` takes what the step `after` gives."""
+    parameters = dict(vertex.parameters or {})
+    if after and port:
+        parameters[port] = Output(after)
+    return graph.with_vertex(replace(vertex, parameters=parameters))
+
+
+def connected(
+    graph: Graph, source: Value, target: str, port: str, definition: ToolDefinition | None
+) -> Graph:
+    """Return a graph in which a step's port takes a layer or what another step gives.
+
+    Raises Refused for a ring and for what is no port.
+    """
+    if port not in inputs(definition):
+        raise Refused(f"{port} takes no layer.")
+    if isinstance(source, Output) and (
+        source.vertex == target or target in ancestors(graph, source.vertex)
+    ):
+        raise Refused(f"{source.vertex} waits for {target} already, so this would be a ring.")
+    vertex = graph.vertex(target)
+    parameters = dict(vertex.parameters or {})
+    schema = definition.parameters["properties"][port] if definition else {}
+    if takes_many(schema):
+        old = parameters.get(port) or []
+        kept = list(old) if isinstance(old, (list, tuple)) else [old]
+        parameters[port] = kept if source in kept else [*kept, source]
+    else:
+        parameters[port] = source
+    return graph.with_vertex(replace(vertex, parameters=parameters))
+
+
+def disconnected(graph: Graph, target: str, port: str, source: Value) -> Graph:
+    """Return a graph in which a step's port does not take a layer or a step's output any more."""
+    vertex = graph.vertex(target)
+    parameters = dict(vertex.parameters or {})
+    given = parameters.get(port)
+    if isinstance(given, (list, tuple)):
+        parameters[port] = [one for one in given if one != source]
+    elif given == source:
+        del parameters[port]
+    return graph.with_vertex(replace(vertex, parameters=parameters))
+
+
+def removed(graph: Graph, keys: Collection[str]) -> Graph:
+    """Return a graph without some steps and without what others took of them."""
+    left = graph.without(keys)
+    steps = tuple(_without(one, keys) for one in left.vertices)
+    answer = left.answer
+    if answer.value is not None and answer.value.vertex in keys:
+        answer = replace(answer, value=None)
+    return replace(left, vertices=steps, answer=answer)
+
+
+def _without(vertex: Vertex, keys: Collection[str]) -> Vertex:
+    def gone(value: Value) -> bool:
+        return isinstance(value, Output) and value.vertex in keys
+
+    parameters: dict[str, Value] | None = None
+    if vertex.parameters is not None:
+        parameters = {}
+        for name, value in vertex.parameters.items():
+            if gone(value):
+                continue
+            listed = isinstance(value, (list, tuple))
+            parameters[name] = [one for one in value if not gone(one)] if listed else value
+    after = tuple(one for one in vertex.after if one not in keys)
+    return replace(vertex, parameters=parameters, after=after)
+
+
+def pasted(graph: Graph, vertices: Iterable[Vertex], shift: float = 2.0) -> tuple[Graph, list[str]]:
+    """Return a graph with copies of steps, and their ids; what they take of each other stays
+    among the copies, `shift` in em moves them."""
+    copied = list(vertices)
+    found, names = graph, dict[str, str]()
+    for one in copied:
+        key = (
+            one.id if not found.has(one.id) and found.variable(one.id) is None else found.free_id()
+        )
+        names[one.id] = key
+        found = found.with_vertex(Vertex(key))
+
+    def change(value: Value) -> Value:
+        if isinstance(value, Output):
+            return replace(value, vertex=names.get(value.vertex, value.vertex))
+        return value
+
+    for one in copied:
+        place = None if one.position is None else (one.position[0] + shift, one.position[1] + shift)
+        parameters = None if one.parameters is None else mapped(one.parameters, change)
+        after = tuple(names.get(key, key) for key in one.after)
+        found = found.with_vertex(
+            replace(one, id=names[one.id], parameters=parameters, after=after, position=place)
+        )
+    return found, [names[one.id] for one in copied]
+
+
+def moved(graph: Graph, places: Mapping[str, Place]) -> Graph:
+    """Return a graph with steps at other places, in em."""
+    steps = (
+        replace(one, position=places[one.id]) if one.id in places else one for one in graph.vertices
+    )
+    return replace(graph, vertices=tuple(steps))
+
+
+def bypassed(graph: Graph, keys: Collection[str], on: bool) -> Graph:
+    """Return a graph in which steps hand their first layer on, or work again."""
+    steps = (
+        replace(one, bypassed=on) if one.id in keys and one.kind is Kind.TASK else one
+        for one in graph.vertices
+    )
+    return replace(graph, vertices=tuple(steps))
+
+
+def with_parameter(graph: Graph, key: str, name: str, value: Value) -> Graph:
+    """Return a graph with a parameter of a step set; None takes it away."""
+    vertex = graph.vertex(key)
+    parameters = dict(vertex.parameters or {})
+    if value is None:
+        parameters.pop(name, None)
+    else:
+        parameters[name] = value
+    return graph.with_vertex(replace(vertex, parameters=parameters))
+
+
+def swapped(
+    graph: Graph, key: str, definition: ToolDefinition, agent: str
+) -> tuple[Graph, list[str]]:
+    """Return a graph in which a step calls another tool, and the parameters that were dropped:
+    those that the other tool does not have, or takes as another type."""
+    vertex = graph.vertex(key)
+    known = definition.parameters.get("properties", {})
+    kept = {name: one for name, one in (vertex.parameters or {}).items() if name in known}
+    dropped = [name for name in (vertex.parameters or {}) if name not in kept]
+    step = replace(vertex, tool=definition.name, agent=agent, parameters=kept)
+    return graph.with_vertex(step), dropped
+
+
+def layers_of(graph: Graph) -> tuple[str, ...]:
+    """Return the project layers that a graph takes, each once, in the order of their use."""
+    found = (
+        value.name for one in graph.vertices for value in one.values() if isinstance(value, Layer)
+    )
+    return tuple(dict.fromkeys(found))
+
+
+def unwaited(graph: Graph, target: str, other: str) -> Graph:
+    """Return a graph in which a step does not wait for another any more that gives it nothing."""
+    vertex = graph.vertex(target)
+    after = tuple(one for one in vertex.after if one != other)
+    return graph.with_vertex(replace(vertex, after=after))
+
+
+def unplaced(graph: Graph) -> Graph:
+    """Return a graph whose steps stand where the layout wants them."""
+    steps = tuple(replace(one, position=None) for one in graph.vertices)
+    return replace(graph, vertices=steps)

@@ -1,0 +1,338 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The dock of the graph editor: toolbar, palette, canvas, inspector, problems, log and history."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from qgis.gui import QgsDockWidget
+from qgis.PyQt.QtCore import QSize, Qt, pyqtSignal
+from qgis.PyQt.QtWidgets import (
+    QAction,
+    QLabel,
+    QListWidget,
+    QMainWindow,
+    QMenu,
+    QSplitter,
+    QTabWidget,
+    QToolBar,
+    QToolButton,
+    QUndoView,
+    QVBoxLayout,
+    QWidget,
+)
+
+from ...plugin.workflow.event import QuestionAsked, ReviewReached, StepChanged, StepLog
+from ...plugin.workflow.graph import Graph, Status, Vertex
+from ...plugin.workflow.value import Layer, Output
+from ..icon import theme_icon
+from ..palette import em
+from . import editing
+from .ask_bar import AskBar
+from .card import title
+from .document import GraphDocument
+from .inspector import Inspector
+from .problem_list import ProblemList
+from .step_palette import StepPalette
+from .view import GraphView
+
+_NARROW, _NARROWER = 75, 60
+"""Below these widths in em the inspector and the palette give way to the canvas."""
+
+
+class GraphDock(QgsDockWidget):
+    """Shows and edits one workflow; signals say what the user wants done with it."""
+
+    run_requested = pyqtSignal(str)
+    stop_requested = pyqtSignal()
+    new_requested = pyqtSignal()
+    open_requested = pyqtSignal()
+    save_requested = pyqtSignal()
+    save_as_requested = pyqtSignal()
+    export_requested = pyqtSignal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("GeoOlmGraphDock")
+        self.document = GraphDocument(self)
+        self.view = GraphView(self.document)
+        self.steps = StepPalette(self.document)
+        self.inspector = Inspector(self.document)
+        self.problems = ProblemList(self.document)
+        self.log = QListWidget()
+        self.log.setObjectName("GeoOlmRunLog")
+        self.log.setAccessibleName(self.tr("Run log"))
+        self.history = QUndoView(self.document.undo_stack)
+        self.history.setEmptyLabel(self.tr("As it was opened"))
+        self.ask = AskBar()
+        self.status = QLabel()
+        self.status.setObjectName("GeoOlmGraphStatus")
+        self.status.setTextFormat(Qt.TextFormat.PlainText)
+        self.actions_by_name: dict[str, QAction] = {}
+        self._place: tuple[float, float] | None = None
+        self._build()
+        self._connect()
+        self._show_state()
+
+    # -- what the desk tells
+
+    def handle(self, event: Any) -> None:
+        """Take an event of a run of the workflow shown here."""
+        self.document.take(event)
+        if isinstance(event, StepChanged) and self.document.graph.has(event.step):
+            name = title(self.document, self.document.graph.vertex(event.step))
+            words = event.text.partition("\n")[0]
+            self.log.addItem(f"{name}: {event.status.value}{f': {words}' if words else ''}")
+            self.log.scrollToBottom()
+        elif isinstance(event, ReviewReached):
+            self.ask.show_review(event)
+        elif isinstance(event, QuestionAsked):
+            self.ask.show_question(event)
+        elif isinstance(event, StepLog):
+            self.log.addItem(f"{event.step}: {event.text}")
+        self._show_state()
+
+    def set_running(self, running: bool) -> None:
+        """Show that a run goes on or has ended."""
+        if running:
+            self.log.clear()
+        else:
+            self.ask.close_bar()
+        self.document.set_running(running)
+        self._show_state()
+
+    def say(self, text: str) -> None:
+        """Show a sentence in the status line."""
+        self.status.setText(text)
+
+    # -- building
+
+    def _build(self) -> None:
+        self.window_part = QMainWindow()
+        self.window_part.setWindowFlags(Qt.WindowType.Widget)
+        self.toolbar = QToolBar(self.tr("Workflow"))
+        self.toolbar.setObjectName("GeoOlmGraphToolbar")
+        self.toolbar.setMovable(False)
+        side = round(em(self) * 1.25)
+        self.toolbar.setIconSize(QSize(side, side))
+        self._fill_toolbar()
+        self.window_part.addToolBar(self.toolbar)
+        self.middle = QSplitter(Qt.Orientation.Horizontal)
+        self.middle.addWidget(self.steps)
+        self.middle.addWidget(self.view)
+        self.middle.addWidget(self.inspector)
+        self.middle.setStretchFactor(1, 1)
+        self.middle.setSizes([em(self) * 14, em(self) * 60, em(self) * 20])
+        self.tabs = QTabWidget()
+        self.tabs.setObjectName("GeoOlmGraphTabs")
+        self.tabs.addTab(self.problems, self.tr("Problems"))
+        self.tabs.addTab(self.log, self.tr("Run log"))
+        self.tabs.addTab(self.history, self.tr("History"))
+        self.halves = QSplitter(Qt.Orientation.Vertical)
+        self.halves.addWidget(self.middle)
+        self.halves.addWidget(self.tabs)
+        self.halves.setStretchFactor(0, 1)
+        self.halves.setSizes([em(self) * 40, em(self) * 10])
+        body = QWidget()
+        lines = QVBoxLayout(body)
+        lines.setContentsMargins(0, 0, 0, 0)
+        lines.setSpacing(0)
+        lines.addWidget(self.ask)
+        lines.addWidget(self.halves, 1)
+        lines.addWidget(self.status)
+        self.status.setContentsMargins(6, 2, 6, 3)
+        self.window_part.setCentralWidget(body)
+        self.setWidget(self.window_part)
+        self.setFocusProxy(self.view)
+
+    def _fill_toolbar(self) -> None:
+        undo = self.document.undo_stack
+        self._act("New", self.tr("New workflow"), "mActionFileNew", self.new_requested.emit)
+        self._act("Open", self.tr("Open…"), "mActionFileOpen", self.open_requested.emit)
+        self._act("Save", self.tr("Save"), "mActionFileSave", self.save_requested.emit)
+        self._act("SaveAs", self.tr("Save as…"), "mActionFileSaveAs", self.save_as_requested.emit)
+        self.toolbar.addSeparator()
+        for name, text, icon, slot, told in (
+            ("Undo", self.tr("Undo"), "mActionUndo", undo.undo, undo.undoTextChanged),
+            ("Redo", self.tr("Redo"), "mActionRedo", undo.redo, undo.redoTextChanged),
+        ):
+            action = self._act(name, text, icon, slot)
+            told.connect(lambda said, one=action, word=text: one.setToolTip(f"{word} {said}"))
+        undo.canUndoChanged.connect(self.actions_by_name["Undo"].setEnabled)
+        undo.canRedoChanged.connect(self.actions_by_name["Redo"].setEnabled)
+        self.actions_by_name["Undo"].setEnabled(False)
+        self.actions_by_name["Redo"].setEnabled(False)
+        self.toolbar.addSeparator()
+        run = self._act(
+            "Run", self.tr("Run"), "mActionStart", lambda: self.run_requested.emit("run")
+        )
+        run.setToolTip(self.tr("Run (F5)"))
+        self.toolbar.widgetForAction(run).setObjectName("GeoOlmRun")
+        self._act(
+            "RunTo", self.tr("Run to here"), "mActionPlay", lambda: self.run_requested.emit("to")
+        )
+        self._act("Stop", self.tr("Stop"), "mActionStop", self.stop_requested.emit)
+        self.toolbar.addSeparator()
+        view = self.view
+        self._act("Arrange", self.tr("Arrange"), "mActionAlignHCenter", view.commands.arrange)
+        self._act("Farther", self.tr("Zoom out"), "mActionZoomOut", view.do_farther)
+        self._act("Nearer", self.tr("Zoom in"), "mActionZoomIn", view.do_nearer)
+        self._act("Fit", self.tr("Show all"), "mActionZoomFullExtent", view.fit)
+        self.toolbar.addSeparator()
+        for name, text in (
+            ("model", self.tr("Export as a QGIS model…")),
+            ("script", self.tr("Export as a PyQGIS script…")),
+            ("team", self.tr("Export as an AutoGen team…")),
+            ("picture", self.tr("Export as a picture…")),
+        ):
+            action = QAction(text, self)
+            action.setObjectName(f"GeoOlmExport_{name}")
+            action.triggered.connect(lambda _on=False, one=name: self.export_requested.emit(one))
+            self.actions_by_name[f"Export_{name}"] = action
+        button = QToolButton()
+        button.setObjectName("GeoOlmExport")
+        button.setText(self.tr("Export"))
+        button.setIcon(theme_icon("mActionSharingExport"))
+        button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        menu = QMenu(button)
+        menu.addActions(
+            [self.actions_by_name[f"Export_{x}"] for x in ("model", "script", "picture")]
+        )
+        button.setMenu(menu)
+        self.toolbar.addWidget(button)
+
+    def _act(self, name: str, text: str, icon: str, slot: Callable[[], Any]) -> QAction:
+        action = QAction(theme_icon(icon), text, self)
+        action.setObjectName(f"GeoOlmGraph{name}")
+        action.triggered.connect(lambda _on=False: slot())
+        self.toolbar.addAction(action)
+        self.actions_by_name[name] = action
+        return action
+
+    def _connect(self) -> None:
+        document = self.document
+        document.changed.connect(lambda old, new: self._show_state())
+        document.findings_changed.connect(self._show_state)
+        document.selection_changed.connect(lambda keys: self._show_state())
+        document.was_saved.connect(self._show_state)
+        self.problems.counted.connect(self._count)
+        self.problems.step_shown.connect(self.view.show_step)
+        self.view.add_requested.connect(self._ask_step)
+        self.view.inspect_requested.connect(self._inspect)
+        self.view.run_requested.connect(self._run_by_key)
+        self.steps.step_chosen.connect(self._add_step)
+        self.steps.layer_chosen.connect(self._take_layer)
+
+    def _count(self, count: int) -> None:
+        text = self.tr("Problems ({})").replace("{}", str(count)) if count else self.tr("Problems")
+        self.tabs.setTabText(0, text)
+
+    def _show_state(self) -> None:
+        document = self.document
+        name = document.title or self.tr("New workflow")
+        star = "*" if document.is_modified else ""
+        self.setWindowTitle(f"GeoFlow: {name}{star}")
+        filled = bool(document.graph.vertices)
+        can_run = filled and not document.has_errors and not document.running
+        actions = self.actions_by_name
+        actions["Run"].setEnabled(can_run)
+        actions["RunTo"].setEnabled(can_run and len(document.selection) == 1)
+        actions["Stop"].setEnabled(document.running)
+        for key in ("Save", "SaveAs", "Arrange", "Export_model", "Export_script", "Export_picture"):
+            actions[key].setEnabled(filled)
+        self.status.setText(self._words())
+
+    def _words(self) -> str:
+        """Return the status line: how far a run is, or what keeps one from starting."""
+        document = self.document
+        states = [document.state(key).status for key in document.graph.ids()]
+        done = sum(one.is_done for one in states)
+        failed = sum(one is Status.FAILED for one in states)
+        if document.running:
+            text = self.tr("Running: {0} of {1} steps done").replace("{0}", str(done))
+            text = text.replace("{1}", str(len(states)))
+            waits = sum(one is Status.WAITING for one in states)
+            more = [self.tr("{} failed").replace("{}", str(failed))] if failed else []
+            more += [self.tr("{} waits for you").replace("{}", str(waits))] if waits else []
+            return ", ".join([text, *more])
+        if not states:
+            return self.tr("No steps yet.")
+        if document.has_errors:
+            return self.tr("The problems below keep the workflow from running.")
+        if failed:
+            return self.tr("{} failed. Mend it and run again: what is done is kept.").replace(
+                "{}", str(failed)
+            )
+        if done == len(states):
+            return self.tr("All steps are done.")
+        return self.tr("{} steps, ready to run.").replace("{}", str(len(states)))
+
+    # -- what hands want
+
+    def _inspect(self, part: str) -> None:
+        self.inspector.setVisible(True)
+        self.inspector.edit(part)
+
+    def _run_by_key(self, way: str) -> None:
+        action = self.actions_by_name["Run" if way == "run" else "RunTo"]
+        if action.isEnabled():
+            action.trigger()
+
+    def _ask_step(self, place: tuple[float, float]) -> None:
+        """Let the user choose what is added at a place."""
+        self._place = place
+        self.steps.setVisible(True)
+        self.steps.search.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.steps.search.selectAll()
+
+    def _add_step(self, step: Vertex) -> None:
+        document = self.document
+        graph = document.graph
+        key = graph.free_id()
+        after = next(iter(document.selection)) if len(document.selection) == 1 else ""
+        ports = editing.inputs(document.tools.get(step.tool))
+        placed = any(one.position is not None for one in graph.vertices)
+        fresh = replace(step, id=key, position=self._place if placed else None)
+        name = title(document, fresh)
+        port = ports[0] if ports and after else ""
+
+        def add(now: Graph) -> Graph:
+            return editing.added(now, fresh, after if port else "", port)
+
+        document.edit(self.tr("Add {}").replace("{}", name), add)
+        document.select((key,))
+        self._place = None
+        self.view.setFocus()
+
+    def _take_layer(self, name: str) -> None:
+        """Let the selected step take a layer: its first input that has none, else its first."""
+        document = self.document
+        if len(document.selection) != 1:
+            self.say(self.tr("Select the step that takes {} first.").replace("{}", name))
+            return
+        vertex = document.graph.vertex(next(iter(document.selection)))
+        definition = document.tools.get(vertex.tool)
+        ports = editing.inputs(definition)
+        if not ports:
+            self.say(self.tr("{} takes no layer.").replace("{}", title(document, vertex)))
+            return
+        given = vertex.parameters or {}
+        port = next(
+            (one for one in ports if not isinstance(given.get(one), (Layer, Output))), ports[0]
+        )
+        text = self.tr("Connect {0} to {1}: {2}").replace("{0}", name)
+        text = text.replace("{1}", title(document, vertex)).replace("{2}", port)
+        document.edit(
+            text,
+            lambda graph: editing.connected(graph, Layer(name), vertex.id, port, definition),
+        )
+
+    def resizeEvent(self, event: Any) -> None:
+        """Give the canvas the room on small screens: first the inspector goes, then the palette."""
+        super().resizeEvent(event)
+        width = self.width() / em(self)
+        self.inspector.setVisible(width >= _NARROW)
+        self.steps.setVisible(width >= _NARROWER)

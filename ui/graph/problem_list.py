@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The list of what the checks found, each with the step, one sentence and what mends it."""
+
+from __future__ import annotations
+
+from qgis.PyQt.QtCore import QRectF, Qt, pyqtSignal
+from qgis.PyQt.QtGui import QIcon, QPainter, QPixmap
+from qgis.PyQt.QtWidgets import (
+    QAbstractItemView,
+    QHBoxLayout,
+    QHeaderView,
+    QLabel,
+    QPushButton,
+    QStackedLayout,
+    QTreeWidget,
+    QTreeWidgetItem,
+    QWidget,
+)
+
+from ...plugin.workflow.finding import Finding
+from ..palette import em
+from ..state_shape import Shape, paint_shape
+from .card import CHECKS, title
+from .document import GraphDocument
+
+_ROLE = int(Qt.ItemDataRole.UserRole)
+
+
+class ProblemList(QWidget):
+    """The findings of a document; `step_shown` asks the canvas for a step."""
+
+    step_shown = pyqtSignal(str)
+    counted = pyqtSignal(int)
+
+    def __init__(self, document: GraphDocument, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("GeoOlmProblems")
+        self._document = document
+        self.tree = QTreeWidget()
+        self.tree.setObjectName("GeoOlmProblemTree")
+        self.tree.setAccessibleName(self.tr("Problems"))
+        self.tree.setRootIsDecorated(False)
+        self.tree.setHeaderLabels([self.tr("Step"), self.tr("What is wrong"), self.tr("Mend")])
+        self.tree.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        header = self.tree.header()
+        header.setStretchLastSection(False)
+        header.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
+        self._none = QLabel(self.tr("No problems found."))
+        self._none.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._pages = QStackedLayout(self)
+        self._pages.addWidget(self._none)
+        self._pages.addWidget(self.tree)
+        self.tree.itemClicked.connect(lambda item, _column: self._show(item))
+        self.tree.itemActivated.connect(lambda item, _column: self._show(item))
+        document.findings_changed.connect(self.fill)
+        self.fill()
+
+    def fill(self) -> None:
+        """Show the findings, the worst first."""
+        findings = self._document.findings
+        self.tree.clear()
+        for finding in findings:
+            self._add(finding)
+        for column in (0, 2):
+            self.tree.resizeColumnToContents(column)
+        self._pages.setCurrentWidget(self.tree if findings else self._none)
+        self.counted.emit(len(findings))
+
+    def _add(self, finding: Finding) -> None:
+        graph = self._document.graph
+        known = finding.vertex and graph.has(finding.vertex)
+        name = title(self._document, graph.vertex(finding.vertex)) if known else ""
+        item = QTreeWidgetItem(self.tree, [name or self.tr("Workflow"), finding.message])
+        item.setData(0, _ROLE, finding.vertex)
+        item.setIcon(0, self._icon(CHECKS[finding.severity]))
+        item.setToolTip(1, finding.message)
+        if not finding.mends:
+            return
+        buttons = QWidget()
+        row = QHBoxLayout(buttons)
+        row.setContentsMargins(2, 0, 2, 0)
+        for mend in finding.mends:
+            button = QPushButton(mend.label)
+            button.setObjectName("GeoOlmMend")
+            button.clicked.connect(lambda _on=False, one=mend: self._document.mend(one))
+            row.addWidget(button)
+        self.tree.setItemWidget(item, 2, buttons)
+
+    def _icon(self, shape: Shape) -> QIcon:
+        side = round(em(self) * 1.1)
+        picture = QPixmap(side, side)
+        picture.fill(Qt.GlobalColor.transparent)
+        painter = QPainter(picture)
+        paint_shape(painter, QRectF(0, 0, side, side), shape, self.palette())
+        painter.end()
+        return QIcon(picture)
+
+    def _show(self, item: QTreeWidgetItem) -> None:
+        key = item.data(0, _ROLE)
+        if key:
+            self.step_shown.emit(key)

@@ -186,7 +186,7 @@ class GraphDesk(QObject):
             self._dock.handle(event)
         if isinstance(event, RunFinished) and self._is_own:
             self._dock.set_running(False)
-            self._dock.say(event.answer.partition("\n")[0])
+            self._dock.show_answer(event.answer.partition("\n")[0])
 
     def _ran(self, running: bool) -> None:
         if not running:

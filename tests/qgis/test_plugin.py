@@ -127,12 +127,16 @@ def test_loading_and_unloading_twice_leaves_nothing(window: Window) -> None:
         assert QgsApplication.processingRegistry().providerById("geo_olm") is not None
         assert window.window.findChild(QDockWidget, "GeoOlmChatDock") is not None
         assert [action.objectName() for action in window.bar.actions()] == ["GeoOlmShowChat"]
-        assert (len(window.menus), len(window.factories)) == (1, 1)
+        assert (len(window.menus), len(window.factories)) == (2, 1)
+        assert window.window.findChild(QDockWidget, "GeoOlmGraphDock") is None
+        plugin.show_workflow(None)
+        assert window.window.findChild(QDockWidget, "GeoOlmGraphDock") is not None
         wait_until(lambda: QgsApplication.taskManager().countActiveTasks() == 0)
         plugin.unload()
         settle()
         assert state() == before
-        assert window.window.findChild(QDockWidget, "GeoOlmChatDock") is None
+        for name in ("GeoOlmChatDock", "GeoOlmGraphDock"):
+            assert window.window.findChild(QDockWidget, name) is None
         assert (window.bar.actions(), window.menus, window.factories) == ([], [], [])
 
 

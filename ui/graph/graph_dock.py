@@ -71,6 +71,7 @@ class GraphDock(QgsDockWidget):
         self.status.setObjectName("GeoOlmGraphStatus")
         self.status.setTextFormat(Qt.TextFormat.PlainText)
         self.actions_by_name: dict[str, QAction] = {}
+        self._answer = ""
         self._place: tuple[float, float] | None = None
         self._build()
         self._connect()
@@ -98,9 +99,15 @@ class GraphDock(QgsDockWidget):
         """Show that a run goes on or has ended."""
         if running:
             self.log.clear()
+            self._answer = ""
         else:
             self.ask.close_bar()
         self.document.set_running(running)
+        self._show_state()
+
+    def show_answer(self, text: str) -> None:
+        """Show what the last run said, until the workflow is changed or run again."""
+        self._answer = text
         self._show_state()
 
     def say(self, text: str) -> None:
@@ -214,7 +221,7 @@ class GraphDock(QgsDockWidget):
 
     def _connect(self) -> None:
         document = self.document
-        document.changed.connect(lambda old, new: self._show_state())
+        document.changed.connect(lambda old, new: self.show_answer(""))
         document.findings_changed.connect(self._show_state)
         document.selection_changed.connect(lambda keys: self._show_state())
         document.was_saved.connect(self._show_state)
@@ -266,6 +273,8 @@ class GraphDock(QgsDockWidget):
             return self.tr("{} failed. Mend it and run again: what is done is kept.").replace(
                 "{}", str(failed)
             )
+        if self._answer:
+            return self._answer
         if done == len(states):
             return self.tr("All steps are done.")
         return self.tr("{} steps, ready to run.").replace("{}", str(len(states)))

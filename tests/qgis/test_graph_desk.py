@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The graph editor over a real project: checks, runs with kept results, files, and coming back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from chat_case import fill, settle, wait_until
+from qgis.core import QgsApplication, QgsProject
+from qgis.gui import QgsMessageBar
+from qgis.PyQt.QtWidgets import QMainWindow, QMessageBox
+
+from geo_olm.plugin import graph_desk as module
+from geo_olm.plugin.desk import Desk
+from geo_olm.plugin.graph_desk import AUTOSAVE, GraphDesk
+from geo_olm.plugin.place import store_folder
+from geo_olm.plugin.provider import GeoOlmProvider
+from geo_olm.plugin.settings import Settings
+from geo_olm.plugin.workflow.file import loads
+from geo_olm.plugin.workflow.finding import Severity
+from geo_olm.plugin.workflow.graph import Answer, Graph, Kind, Status, Vertex
+from geo_olm.plugin.workflow.value import Layer, Output
+from geo_olm.ui.chat_dock import ChatDock
+from geo_olm.ui.graph.editing import with_parameter
+from geo_olm.ui.graph.graph_dock import GraphDock
+
+pytestmark = pytest.mark.usefixtures("qgis_app", "qgis_processing")
+
+BIG = Vertex("v1", "vector", "", "filter", {"layer": Layer("towns"), "where": '"pop" > 9'})
+COUNT = Vertex("v2", "table", "", "count", {"layer": Output("v1")})
+GRAPH = Graph("How many big towns?", (BIG, COUNT), answer=Answer(value=Output("v2", "count")))
+
+
+class Window:
+    """What the desks need of QGIS's window."""
+
+    def __init__(self) -> None:
+        self.window, self.bar = QMainWindow(), QgsMessageBar()
+
+    def mainWindow(self) -> QMainWindow:
+        return self.window
+
+    def messageBar(self) -> QgsMessageBar:
+        return self.bar
+
+
+@pytest.fixture(autouse=True)
+def own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GEO_OLM_STORE", str(tmp_path / "store"))
+    (tmp_path / "store").mkdir()
+
+
+@pytest.fixture
+def desk(monkeypatch: pytest.MonkeyPatch) -> Iterator[GraphDesk]:
+    monkeypatch.setattr(Desk, "look_for_model", lambda self: None)
+    project = fill(QgsProject.instance())
+    window = Window()
+    chat = Desk(window, ChatDock(), Settings())
+    made = GraphDesk(window, GraphDock(), chat)
+    wait_until(lambda: bool(made._dock.document.layers))
+    yield made
+    made.close()
+    chat.close()
+    for one in (made._dock, chat._dock):
+        one.close()
+        one.deleteLater()
+    settle()
+    project.clear()
+
+
+@pytest.fixture
+def provider() -> Iterator[GeoOlmProvider]:
+    made = GeoOlmProvider()
+    QgsApplication.processingRegistry().addProvider(made)
+    yield made
+    QgsApplication.processingRegistry().removeProvider(made)
+
+
+def document(desk: GraphDesk) -> Any:
+    return desk._dock.document
+
+
+def ran(desk: GraphDesk, way: str = "run") -> None:
+    desk._dock.run_requested.emit(way)
+    wait_until(lambda: document(desk).running)
+    wait_until(lambda: not document(desk).running and not desk._desk.session.busy)
+    settle()
+
+
+def statuses(desk: GraphDesk) -> dict[str, Status]:
+    return {key: document(desk).state(key).status for key in document(desk).graph.ids()}
+
+
+def test_a_workflow_runs_and_only_what_changed_runs_again(desk: GraphDesk) -> None:
+    assert desk.show_graph(GRAPH)
+    ran(desk)
+    assert statuses(desk) == {"v1": Status.COMPLETED, "v2": Status.COMPLETED}
+    assert document(desk).state("v1").features == 2
+    assert desk._dock.status.text() == "2."
+    ran(desk)
+    assert statuses(desk) == {"v1": Status.CACHED, "v2": Status.CACHED}
+    document(desk).edit("x", lambda graph: with_parameter(graph, "v2", "where", '"pop" > 15'))
+    ran(desk)
+    assert statuses(desk) == {"v1": Status.CACHED, "v2": Status.COMPLETED}
+    assert desk._dock.status.text() == "1."
+
+
+def test_a_step_that_fails_is_mended_and_the_rest_is_kept(desk: GraphDesk) -> None:
+    desk.show_graph(GRAPH)
+    document(desk).edit("x", lambda graph: with_parameter(graph, "v2", "where", '"people" > 15'))
+    ran(desk)
+    assert statuses(desk) == {"v1": Status.COMPLETED, "v2": Status.FAILED}
+    assert "people" in document(desk).state("v2").text
+    document(desk).undo_stack.undo()
+    ran(desk)
+    assert statuses(desk) == {"v1": Status.CACHED, "v2": Status.COMPLETED}
+
+
+def test_run_to_here_leaves_the_rest(desk: GraphDesk) -> None:
+    desk.show_graph(GRAPH)
+    document(desk).select(("v1",))
+    ran(desk, "to")
+    assert statuses(desk) == {"v1": Status.COMPLETED, "v2": Status.PENDING}
+
+
+def test_checks_come_soon_after_an_edit_and_when_a_layer_goes(desk: GraphDesk) -> None:
+    desk.show_graph(GRAPH)
+    document(desk).edit("x", lambda graph: with_parameter(graph, "v1", "layer", Layer("roads")))
+    wait_until(lambda: document(desk).has_errors)
+    found = [one for one in document(desk).findings if one.severity is Severity.ERROR]
+    assert [one.vertex for one in found] == ["v1"]
+    assert "roads" in found[0].message
+    document(desk).undo_stack.undo()
+    wait_until(lambda: not document(desk).has_errors)
+    QgsProject.instance().removeMapLayer(QgsProject.instance().mapLayersByName("towns")[0])
+    wait_until(lambda: document(desk).has_errors)
+
+
+def test_a_review_stop_waits_for_the_user(desk: GraphDesk) -> None:
+    stop = Vertex("v3", objective="Look", parameters={"layer": Output("v1")}, kind=Kind.REVIEW)
+    count = Vertex("v2", "table", "", "count", {"layer": Output("v1")}, after=("v3",))
+    desk.show_graph(Graph("How many?", (BIG, stop, count)))
+    desk._dock.run_requested.emit("run")
+    wait_until(lambda: document(desk).state("v3").status is Status.WAITING)
+    wait_until(lambda: not desk._dock.ask.isHidden())
+    desk._dock.ask.went_on.emit(True)
+    wait_until(lambda: not document(desk).running and not desk._desk.session.busy)
+    assert statuses(desk)["v2"] is Status.COMPLETED
+
+
+def test_a_run_can_be_stopped_while_it_waits(desk: GraphDesk) -> None:
+    asked = Vertex("v1", objective="Which?", parameters={}, kind=Kind.QUESTION)
+    desk.show_graph(Graph("Which?", (asked,)))
+    desk._dock.run_requested.emit("run")
+    wait_until(lambda: document(desk).state("v1").status is Status.WAITING)
+    desk._dock.stop_requested.emit()
+    wait_until(lambda: not desk._desk.session.busy)
+    settle()
+    assert statuses(desk) == {"v1": Status.PENDING}
+
+
+def test_a_workflow_is_saved_and_opened_again(
+    desk: GraphDesk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk.show_graph(GRAPH)
+    document(desk).edit("x", lambda graph: with_parameter(graph, "v1", "where", '"pop" > 1'))
+    target = tmp_path / "big.geoflow.json"
+    monkeypatch.setattr(module.QFileDialog, "getSaveFileName", lambda *_, **__: (str(target), ""))
+    desk._dock.save_requested.emit()
+    assert not document(desk).is_modified
+    assert loads(target.read_bytes()).graph == document(desk).graph
+    kept = document(desk).graph
+    desk.show_graph(Graph())
+    desk.open_file(target)
+    assert document(desk).graph == kept
+    target.write_text("{broken", encoding="utf-8")
+    desk.open_file(target)
+    assert document(desk).graph == kept
+    assert desk._iface.bar.items()
+
+
+def test_unsaved_changes_are_asked_for_and_come_back_after_a_crash(
+    desk: GraphDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk.show_graph(GRAPH)
+    document(desk).edit("x", lambda graph: with_parameter(graph, "v1", "where", '"pop" > 1'))
+    edited = document(desk).graph
+    buttons = QMessageBox.StandardButton
+    monkeypatch.setattr(QMessageBox, "question", lambda *_, **__: buttons.Cancel)
+    assert not desk.show_graph(Graph())
+    assert document(desk).graph == edited
+    wait_until(lambda: (store_folder() / AUTOSAVE).is_file())
+    other = GraphDesk(desk._iface, GraphDock(), desk._desk)
+    assert document(other).graph == edited
+    assert document(other).is_modified
+    other.close()
+    other._dock.deleteLater()
+    monkeypatch.setattr(QMessageBox, "question", lambda *_, **__: buttons.Discard)
+    assert desk.show_graph(Graph())
+
+
+@pytest.mark.usefixtures("provider")
+@pytest.mark.parametrize("kind", ["model", "script", "team", "picture"])
+def test_a_workflow_leaves_in_every_form(
+    desk: GraphDesk, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk.show_graph(GRAPH)
+    settle()
+    endings = {"model": ".model3", "script": ".py", "team": ".json", "picture": ".svg"}
+    target = tmp_path / f"out{endings[kind]}"
+    monkeypatch.setattr(module.QFileDialog, "getSaveFileName", lambda *_, **__: (str(target), ""))
+    desk._dock.export_requested.emit(kind)
+    assert target.stat().st_size > 200
+    assert desk._iface.bar.items()
+    if kind == "model":
+        desk.open_file(target)
+        assert [one.tool for one in document(desk).graph.vertices] == ["filter", "count"]

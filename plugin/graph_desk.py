@@ -53,7 +53,7 @@ class GraphDesk(QObject):
         self._roles = agents()
         self._tasks: set[RunTask] = set()
         self._user = WaitingUser()
-        self._is_own = False
+        self._is_own = self._is_closed = False
         self._checks = self._timer(_CHECK_MS, self._check)
         self._keeping = self._timer(_KEEP_MS, self._autosave)
         self._connect()
@@ -79,6 +79,7 @@ class GraphDesk(QObject):
 
     def close(self) -> None:
         """Let go of the session; unsaved changes lie in the profile until the next start."""
+        self._is_closed = True  # what comes from workers after this is dropped
         self._checks.stop()
         self._keeping.stop()
         self._autosave()
@@ -127,7 +128,7 @@ class GraphDesk(QObject):
     ) -> None:
         task = RunTask(title, work)
         self._tasks.add(task)
-        task.told.connect(show)
+        task.told.connect(lambda found: None if self._is_closed else show(found))
         task.ended.connect(lambda _error: self._tasks.discard(task))
         start(task)
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -21,6 +22,8 @@ from .value import Asked, Layer, Output, Template, Value, mapped
 
 _ORDER = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.NOTE: 2}
 _SLOW_S = 60.0
+_NAME = re.compile(r"(?<![\w.'\"])[A-Za-z_]\w*(?:\.\w+)*(?![\w.]*\s*\()")
+_RESULT = re.compile(r"r\d+(?:\.\d+)?(?:\.\w+)?")
 
 
 @dataclass(frozen=True)
@@ -114,10 +117,27 @@ def _vertex(
         yield Finding("arguments", Severity.ERROR, refusal, vertex.id)
     if refusal or found:
         return
+    if vertex.tool == "calculate":
+        yield from _arithmetic(vertex)
     if vertex.tool == "run_algorithm":
         yield from _algorithm(graph, vertex, gives, layers, around)
     yield from _inputs(graph, vertex, gives, layers, around)
     yield from _file(vertex, gives[vertex.id], around)
+
+
+def _arithmetic(vertex: Vertex) -> Iterator[Finding]:
+    """Find names in a calculation that are no numbers of steps or of earlier results."""
+    said = (vertex.parameters or {}).get("expression")
+    text = said.filled(lambda name, key: "1") if isinstance(said, Template) else said
+    if not isinstance(text, str):
+        return
+    strange = [one for one in _NAME.findall(text) if not _RESULT.fullmatch(one)]
+    if strange:
+        message = (
+            f"{vertex.id} calculates with numbers of steps, and {strange[0]} is none: use one such "
+            "as v1.count, or leave the step out."
+        )
+        yield Finding("arithmetic", Severity.ERROR, message, vertex.id, "expression")
 
 
 def _named(around: Surroundings) -> Project:

@@ -246,3 +246,31 @@ def test_two_hundred_steps_are_checked_while_editing(around: Surroundings) -> No
     began = time.perf_counter()
     assert codes(checker(around)(Graph("", tuple(steps)))) == []
     assert time.perf_counter() - began < 2
+
+
+@pytest.mark.parametrize(
+    ("expression", "strange"),
+    [
+        ("100 * {v1.count} / towns.count", "towns.count"),
+        ("total - {v1.count}", "total"),
+        ("round(100 * {v1.count} / 7, 1)", ""),
+        ("r1.count / r2.1.count + 2e3", ""),
+        ("1.5e-3 * {v1.count}", ""),
+    ],
+)
+def test_a_calculation_takes_numbers_of_steps_alone(
+    found: Check, expression: str, strange: str
+) -> None:
+    steps = (
+        step("v1", "count", layer=Layer("towns")),
+        step("v2", "calculate", expression=Template(expression)),
+    )
+    said = [one.message for one in found(*steps) if one.code == "arithmetic"]
+    assert said == (
+        [
+            f"v2 calculates with numbers of steps, and {strange} is none: use one such as "
+            "v1.count, or leave the step out."
+        ]
+        if strange
+        else []
+    )

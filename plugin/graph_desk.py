@@ -27,8 +27,9 @@ from .exchange.script import to_script
 from .exchange.team import TeamError, to_team
 from .library import KeepError, read, save
 from .place import store_folder
+from .rehearsal import rehearse
 from .replay import agents
-from .runner import RunTask, finish, start
+from .runner import MainThread, RunTask, finish, start
 from .waiting_user import WaitingUser
 from .workflow.file import WorkflowFileError
 from .workflow.form import FormError
@@ -39,6 +40,7 @@ from .workflow.variable import VariableError, bound
 _LOG = logging.getLogger(__name__)
 _CHECK_MS, _KEEP_MS, _STOP_S = 150, 2000, 5.0
 _ENDING = ".geoflow.json"
+_REHEARSAL = "rehearsal"
 AUTOSAVE = "unsaved.geoflow.json"
 """The file of the profile that brings the canvas back after a crash."""
 
@@ -176,9 +178,37 @@ class GraphDesk(QObject):
         except VariableError as error:
             self._dock.say(str(error))
             return
+        if way == "rehearse":
+            self._rehearse(graph)
+            return
         self._is_own = True
         target = tuple(document.selection) if way == "to" else ()
         session.run_graph(graph, self._user, target)
+
+    def _rehearse(self, graph: Graph) -> None:
+        """Try a workflow on samples of its layers in the background; what fails is a problem."""
+        shown, main, project = self._dock.document.graph, MainThread(), QgsProject.instance()
+
+        def work(emit: Callable[[Any], None], cancelled: Callable[[], bool]) -> None:
+            emit((shown, rehearse(graph, project, main, cancelled)))
+
+        self._dock.say(self.tr("Rehearsing on samples of the layers…"))
+        self._background(self.tr("Geo-OLM: rehearsing the workflow"), work, self._rehearsed)
+
+    def _rehearsed(self, found: Any) -> None:
+        graph, rehearsal = found
+        document = self._dock.document
+        if graph != document.graph:
+            self._dock.say(self.tr("The workflow was changed meanwhile, so rehearse again."))
+            return
+        kept = [one for one in document.findings if not one.code.startswith(_REHEARSAL)]
+        document.set_findings((*rehearsal.findings, *kept))
+        wrong = len(rehearsal.findings)
+        self._dock.show_answer(
+            self.tr("Rehearsed: {} to look at, see Problems.").replace("{}", str(wrong))
+            if wrong
+            else self.tr("Rehearsed on samples: every step worked.")
+        )
 
     def _told(self, event: Any) -> None:
         if isinstance(event, RunStarted) and self._is_own:

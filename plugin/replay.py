@@ -6,7 +6,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from qgis.core import QgsMapLayer, QgsProject
@@ -18,7 +17,7 @@ from .assembly import make_toolbox
 from .flow_means import Nobody, Outcome
 from .flow_runner import GraphRun
 from .number import in_locale
-from .place import RESOURCES
+from .place import RESOURCES, store_folder
 from .record import Recorder, ending
 from .runner import MainThread, RunTask, on_main_thread, wait
 from .settings import Settings
@@ -31,12 +30,24 @@ from .workflow.role import Roles
 from .workflow.variable import VariableError, bound
 
 _LOG = logging.getLogger(__name__)
+OWN_AGENTS = "agents.json"
 Cancelled = Callable[[], bool]
 
 
-def agents(*own: Path) -> Roles:
-    """Return the product's agents, with those of a user's files. Raises RoleError."""
-    return role.load(RESOURCES / "workflows" / "agents.json", *own)
+def agents() -> Roles:
+    """Return the product's agents with those of the user's own, which lie as agents.json in the
+    profile's store; a file of theirs that is broken is left out and told in the log.
+
+    Raises RoleError where the product's own are broken.
+    """
+    shipped = RESOURCES / "workflows" / "agents.json"
+    own = store_folder() / OWN_AGENTS
+    if own.is_file():
+        try:
+            return role.load(shipped, own)
+        except role.RoleError as error:
+            _LOG.warning("%s", error)
+    return role.load(shipped)
 
 
 class Answers(Nobody):

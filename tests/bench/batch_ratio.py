@@ -19,7 +19,7 @@ from geo_olm.plugin.workflow.graph import Graph, Type, Variable, Vertex
 from geo_olm.plugin.workflow.value import Asked, Output
 
 Pair = tuple[str, Callable[[], Any], Callable[[], Any]]
-_INPUTS = 60
+_INPUTS = 16
 
 
 class _Quiet:

@@ -119,6 +119,19 @@ def test_a_step_that_fails_is_mended_and_the_rest_is_kept(desk: GraphDesk) -> No
     assert statuses(desk) == {"v1": Status.CACHED, "v2": Status.COMPLETED}
 
 
+def test_a_rehearsal_shows_what_fails_without_touching_the_project(desk: GraphDesk) -> None:
+    desk.show_graph(GRAPH)
+    before = set(QgsProject.instance().mapLayers())
+    desk._dock.run_requested.emit("rehearse")
+    wait_until(lambda: "every step worked" in desk._dock.status.text())
+    document(desk).edit("x", lambda graph: with_parameter(graph, "v2", "where", '"people" > 15'))
+    desk._dock.run_requested.emit("rehearse")
+    wait_until(lambda: any(one.code == "rehearsal" for one in document(desk).findings))
+    assert [one.vertex for one in document(desk).findings if one.code == "rehearsal"] == ["v2"]
+    assert set(QgsProject.instance().mapLayers()) == before
+    assert statuses(desk) == {"v1": Status.PENDING, "v2": Status.PENDING}
+
+
 def test_run_to_here_leaves_the_rest(desk: GraphDesk) -> None:
     desk.show_graph(GRAPH)
     document(desk).select(("v1",))

@@ -435,3 +435,12 @@ def test_five_hundred_steps_can_be_opened(graph_dock: GraphDock) -> None:
     assert len(graph_dock.view.graph_scene.nodes) == 500
     graph_dock.view.fit()
     assert not graph_dock.view.grab().isNull()
+
+
+def test_a_rehearsal_is_asked_for_by_its_key(graph_dock: GraphDock) -> None:
+    asked = QSignalSpy(graph_dock.run_requested)
+    press(graph_dock, Qt.Key.Key_F5, Qt.KeyboardModifier.ControlModifier)
+    press(graph_dock, Qt.Key.Key_F5)
+    graph_dock.document.select(("v2",))
+    press(graph_dock, Qt.Key.Key_F5, Qt.KeyboardModifier.ShiftModifier)
+    assert [one[0] for one in asked] == ["rehearse", "run", "to"]

@@ -41,7 +41,8 @@ def test_a_layer_of_an_earlier_graph_becomes_its_step_once_with_an_id_of_its_own
 
 
 def test_a_chain_of_follow_ups_brings_all_that_leads_to_it() -> None:
-    last = Graph("And the largest?", (Vertex("v1", "table", "", "top_n", {"layer": Layer("near")}),))
+    largest = Vertex("v1", "table", "", "top_n", {"layer": Layer("near")})
+    last = Graph("And the largest?", (largest,))
     found = joined(last, {**MADE, "near": (joined(NEAR, MADE), "v2")})
     assert [one.tool for one in found.vertices] == ["filter", "buffer", "overlay", "top_n"]
     assert {name for one in found.vertices for name in one.layers()} == {"park", "towns"}

@@ -180,6 +180,13 @@ class GraphDock(QgsDockWidget):
         self._act(
             "RunTo", self.tr("Run to here"), "mActionPlay", lambda: self.run_requested.emit("to")
         )
+        rehearse = self._act(
+            "Rehearse",
+            self.tr("Rehearse"),
+            "mActionToggleAllLayers",
+            lambda: self.run_requested.emit("rehearse"),
+        )
+        rehearse.setToolTip(self.tr("Try the workflow on samples of its layers (Ctrl+F5)"))
         self._act("Stop", self.tr("Stop"), "mActionStop", self.stop_requested.emit)
         self.toolbar.addSeparator()
         view = self.view
@@ -247,6 +254,7 @@ class GraphDock(QgsDockWidget):
         actions = self.actions_by_name
         actions["Run"].setEnabled(can_run)
         actions["RunTo"].setEnabled(can_run and len(document.selection) == 1)
+        actions["Rehearse"].setEnabled(can_run)
         actions["Stop"].setEnabled(document.running)
         for key in ("Save", "SaveAs", "Arrange", "Export_model", "Export_script", "Export_picture"):
             actions[key].setEnabled(filled)
@@ -286,7 +294,8 @@ class GraphDock(QgsDockWidget):
         self.inspector.edit(part)
 
     def _run_by_key(self, way: str) -> None:
-        action = self.actions_by_name["Run" if way == "run" else "RunTo"]
+        names = {"run": "Run", "to": "RunTo", "rehearse": "Rehearse"}
+        action = self.actions_by_name[names[way]]
         if action.isEnabled():
             action.trigger()
 

@@ -319,6 +319,10 @@ class GraphView(QGraphicsView):
         """Run."""
         self.run_requested.emit("run")
 
+    def do_rehearse(self) -> None:
+        """Try on samples."""
+        self.run_requested.emit("rehearse")
+
     def do_run_to(self) -> None:
         """Run to the selected step."""
         self.run_requested.emit("to")
@@ -369,6 +373,7 @@ KEYS = {
     "Ctrl+V": "paste", "Ctrl+B": "bypass", "Return": "objective", "F2": "title",
     "Ctrl+L": "arrange", "Ctrl+0": "fit", "Ctrl+1": "full", "Ctrl++": "nearer",
     "Ctrl+-": "farther", "Ctrl+Z": "undo", "Ctrl+Shift+Z": "redo", "Ctrl+A": "select_all",
-    "F5": "run", "Shift+F5": "run_to", "Right": "right", "Left": "left", "Down": "down",
+    "F5": "run", "Ctrl+F5": "rehearse", "Shift+F5": "run_to",
+    "Right": "right", "Left": "left", "Down": "down",
     "Up": "up",
 }  # fmt: skip

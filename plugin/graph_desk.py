@@ -26,6 +26,7 @@ from .exchange.model_out import to_model
 from .exchange.script import to_script
 from .exchange.team import TeamError, to_team
 from .library import KeepError, read, save
+from .llm.base import ModelError
 from .place import store_folder
 from .rehearsal import rehearse
 from .replay import agents
@@ -34,6 +35,7 @@ from .waiting_user import WaitingUser
 from .workflow.file import WorkflowFileError
 from .workflow.form import FormError
 from .workflow.graph import Graph
+from .workflow.plan_form import PlanError
 from .workflow.topology import TopologyError
 from .workflow.variable import VariableError, bound
 
@@ -43,6 +45,10 @@ _ENDING = ".geoflow.json"
 _REHEARSAL = "rehearsal"
 AUTOSAVE = "unsaved.geoflow.json"
 """The file of the profile that brings the canvas back after a crash."""
+
+
+def _nothing(_event: Any) -> None:
+    """Hear what is told of tokens and waiting, which the editor does not show."""
 
 
 class GraphDesk(QObject):
@@ -55,6 +61,7 @@ class GraphDesk(QObject):
         self._roles = agents()
         self._tasks: set[RunTask] = set()
         self._user = WaitingUser()
+        self._seen: Graph | None = None
         self._is_own = self._is_closed = False
         self._checks = self._timer(_CHECK_MS, self._check)
         self._keeping = self._timer(_KEEP_MS, self._autosave)
@@ -67,6 +74,7 @@ class GraphDesk(QObject):
         if not self._may_leave():
             return False
         self._dock.document.load(graph)
+        self._seen = graph
         self._dock.setUserVisible(True)
         return True
 
@@ -114,6 +122,7 @@ class GraphDesk(QObject):
         dock.save_requested.connect(lambda: self.save(self._dock.document.path))
         dock.save_as_requested.connect(lambda: self.save(None))
         dock.export_requested.connect(self.export)
+        dock.change_requested.connect(self.ask_for_change)
         dock.ask.answered.connect(self._user.reply)
         dock.ask.went_on.connect(self._user.reply)
         session.told.connect(self._told)
@@ -163,6 +172,39 @@ class GraphDesk(QObject):
         graph, findings = found
         if graph == self._dock.document.graph:
             self._dock.document.set_findings(findings if graph.vertices else ())
+
+    # -- changes by the model
+
+    def ask_for_change(self, request: str) -> None:
+        """Ask the model for a change in the background, and propose what it answers."""
+        session, graph, seen = self._desk.session, self._dock.document.graph, self._seen
+        if session.busy:
+            self._dock.say(self.tr("Another run goes on. Stop it, or wait until it has ended."))
+            return
+
+        def work(emit: Callable[[Any], None], cancelled: Callable[[], bool]) -> None:
+            try:
+                emit((graph, session.revised(graph, seen or graph, request, _nothing, cancelled)))
+            except ModelError as error:
+                emit((graph, error.message))
+            except PlanError as error:
+                emit((graph, str(error)))
+
+        self._dock.wish.setEnabled(False)
+        self._dock.say(self.tr("The model works on the change…"))
+        self._background(self.tr("Geo-OLM: changing the workflow"), work, self._proposed)
+
+    def _proposed(self, found: Any) -> None:
+        graph, change = found
+        self._dock.wish.setEnabled(True)
+        if isinstance(change, str):
+            self._dock.say(change)
+        elif graph != self._dock.document.graph:
+            self._dock.say(self.tr("The workflow was changed meanwhile, so ask again."))
+        else:
+            self._seen = graph
+            self._dock.wish.clear()
+            self._dock.document.propose(change)
 
     # -- running
 

@@ -28,6 +28,7 @@ from .graph_check import checker, surroundings
 from .link import process_link
 from .llm.base import ModelError, RunCancelled, Speaker
 from .number import in_locale
+from .plan_work import make_planner
 from .pricing import Pricer
 from .record import Recorder, ending
 from .replay import agents
@@ -35,6 +36,8 @@ from .runner import MainThread, RunTask, finish, on_main_thread, start, wait
 from .settings import Settings
 from .sub_agent import StepAgent
 from .workflow.cache import Cache
+from .workflow.change import Change
+from .workflow.dialogue import Dialogue
 from .workflow.finding import Finding
 from .workflow.graph import Graph
 from .workflow.role import Roles
@@ -104,6 +107,16 @@ class Session(QObject):
         self._task = task
         self.running.emit(True)
         start(task)
+
+    def revised(
+        self, graph: Graph, seen: Graph, request: str, emit: Emit, cancelled: Cancelled
+    ) -> Change:
+        """Return what a request changes of a workflow that the model knew as `seen` last; call it
+        on a worker. Raises ModelError, PlanError and RunCancelled."""
+        with self._lock:
+            speaker = self._connected(cancelled)
+            planner = make_planner(self._toolbox, speaker, self._settings, emit, cancelled)
+            return Dialogue(planner.reviser(), seen).changed(graph, request)
 
     def run_graph(self, graph: Graph, user: User, target: Collection[str] = ()) -> None:
         """Run a workflow, or what leads to some steps, as if it had been asked for; results of

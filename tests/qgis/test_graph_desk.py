@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from chat_case import fill, settle, wait_until
+from chat_case import fill, settings_for, settle, wait_until
+from fake_openai import FakeOpenAI, said
 from qgis.core import QgsApplication, QgsProject
 from qgis.gui import QgsMessageBar
 from qgis.PyQt.QtWidgets import QMainWindow, QMessageBox
@@ -16,6 +18,7 @@ from qgis.PyQt.QtWidgets import QMainWindow, QMessageBox
 from geo_olm.plugin import graph_desk as module
 from geo_olm.plugin.desk import Desk
 from geo_olm.plugin.graph_desk import AUTOSAVE, GraphDesk
+from geo_olm.plugin.link import process_link
 from geo_olm.plugin.place import store_folder
 from geo_olm.plugin.provider import GeoOlmProvider
 from geo_olm.plugin.settings import Settings
@@ -231,3 +234,36 @@ def test_a_workflow_leaves_in_every_form(
     if kind == "model":
         desk.open_file(target)
         assert [one.tool for one in document(desk).graph.vertices] == ["filter", "count"]
+
+
+def test_a_change_in_words_is_proposed_and_accepted(
+    desk: GraphDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OLLAMA_HOST", "127.0.0.1:9")
+    process_link.cache_clear()
+    edit = {"change": "edit", "step": "v1", "arguments": {"where": '"pop" > 15'}}
+    with FakeOpenAI(said(json.dumps({"changes": [edit]}))) as server:
+        desk._desk.session.use(settings_for(server))
+        desk.show_graph(GRAPH)
+        desk._dock.wish.setText("only those with more than 15 people")
+        desk._dock.wish.returnPressed.emit()
+        wait_until(lambda: document(desk).proposal is not None)
+    assert document(desk).graph == GRAPH
+    document(desk).decide(True)
+    assert document(desk).graph.vertex("v1").parameters["where"] == '"pop" > 15'
+    assert document(desk).graph.vertex("v2") == COUNT
+    process_link.cache_clear()
+
+
+def test_a_change_that_no_model_can_make_is_said(
+    desk: GraphDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OLLAMA_HOST", "127.0.0.1:9")
+    process_link.cache_clear()
+    desk._desk.session.use(Settings(server="openai", address="http://127.0.0.1:9", connect_s=0.5))
+    desk.show_graph(GRAPH)
+    desk._dock.change_requested.emit("use 2 km")
+    wait_until(lambda: "127.0.0.1:9" in desk._dock.status.text())
+    assert desk._dock.wish.isEnabled()
+    assert document(desk).proposal is None
+    process_link.cache_clear()

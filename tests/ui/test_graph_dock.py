@@ -27,6 +27,7 @@ from geo_olm.plugin.workflow.graph import Answer, Graph, Status, Vertex
 from geo_olm.plugin.workflow.role import Role, Roles
 from geo_olm.plugin.workflow.value import Layer, Output
 from geo_olm.tools.base import Family, LayerProfile, LayerReference, ToolDefinition, ToolResult
+from geo_olm.ui.graph.document import Mark
 from geo_olm.ui.graph.graph_dock import GraphDock
 from geo_olm.ui.graph.link_item import LinkKey
 from geo_olm.ui.graph.picture import save_picture
@@ -444,3 +445,29 @@ def test_a_rehearsal_is_asked_for_by_its_key(graph_dock: GraphDock) -> None:
     graph_dock.document.select(("v2",))
     press(graph_dock, Qt.Key.Key_F5, Qt.KeyboardModifier.ShiftModifier)
     assert [one[0] for one in asked] == ["rehearse", "run", "to"]
+
+
+def test_a_proposed_change_is_seen_and_taken_or_let_go(graph_dock: GraphDock) -> None:
+    wider = Vertex("v1", "vector", "", "buffer", {"layer": Layer("park"), "distance": 2000})
+    merged = Vertex("v4", "vector", "Merge", "filter", {"layer": Output("v2")})
+    change = Change(edited=(wider,), inserted=(merged,), removed=("v3",), reason="Use 2 km instead")
+    wished = QSignalSpy(graph_dock.change_requested)
+    QTest.keyClicks(child(graph_dock, "GeoOlmWish"), "use 2 km instead")
+    QTest.keyClick(child(graph_dock, "GeoOlmWish"), Qt.Key.Key_Return)
+    assert [one[0] for one in wished] == ["use 2 km instead"]
+    graph_dock.document.propose(change)
+    settle()
+    marks = {key: item.card.mark for key, item in graph_dock.view.graph_scene.nodes.items()}
+    assert marks == {"v1": Mark.CHANGED, "v2": None, "v3": Mark.REMOVED, "v4": Mark.ADDED}
+    assert "distance 500 → 2000" in child(graph_dock, "GeoOlmProposalText").text()
+    assert not graph_dock.actions_by_name["Run"].isEnabled()
+    assert not graph_dock.document.edit("x", lambda graph: Graph())
+    QTest.mouseClick(child(graph_dock, "GeoOlmRejectProposal"), Qt.MouseButton.LeftButton)
+    settle()
+    assert graph_dock.document.graph == GRAPH
+    graph_dock.document.propose(change)
+    QTest.mouseClick(child(graph_dock, "GeoOlmAcceptProposal"), Qt.MouseButton.LeftButton)
+    settle()
+    assert graph_dock.document.graph.ids() == ("v1", "v2", "v4")
+    assert graph_dock.document.undo_stack.undoText() == "Accept 3 proposed changes"
+    assert set(graph_dock.view.graph_scene.nodes) == {"v1", "v2", "v4"}

@@ -16,7 +16,7 @@ from ...plugin.workflow.wording import value_text
 from ...tools.base import ToolDefinition
 from ..number import number
 from ..state_shape import Shape
-from .document import GraphDocument
+from .document import GraphDocument, Mark
 from .editing import inputs
 
 MOST_PARAMETERS = 3
@@ -72,6 +72,7 @@ class Card:
     is_abstract: bool
     is_review: bool
     is_bypassed: bool
+    mark: Mark | None = None
 
     @property
     def spoken(self) -> str:
@@ -109,6 +110,7 @@ def card(document: GraphDocument, vertex: Vertex) -> Card:
         vertex.is_abstract,
         vertex.kind is Kind.REVIEW,
         bypassed,
+        document.mark(vertex.id),
     )
 
 
@@ -126,8 +128,9 @@ def title(document: GraphDocument, vertex: Vertex) -> str:
 
 def said(document: GraphDocument, value: Value) -> str:
     """Return a value as a reader would write it, steps by what they are called."""
-    if isinstance(value, Output) and document.graph.has(value.vertex):
-        name = title(document, document.graph.vertex(value.vertex))
+    graph = document.shown
+    if isinstance(value, Output) and graph.has(value.vertex):
+        name = title(document, graph.vertex(value.vertex))
         return f"{name}: {value.key}" if value.key else name
     if isinstance(value, (list, tuple)) and all(isinstance(x, (Layer, Output)) for x in value):
         return ", ".join(said(document, one) for one in value)
@@ -179,7 +182,7 @@ def _foot(document: GraphDocument, vertex: Vertex) -> str:
     state = document.state(vertex.id)
     seconds = tr("{0} s").replace("{0}", number(round(state.seconds, 1)))
     if state.status is Status.PENDING:
-        above = [document.state(key).status for key in document.graph.parents(vertex)]
+        above = [document.state(key).status for key in document.shown.parents(vertex)]
         waits = document.running and any(not one.is_done for one in above)
         return tr("Waits for another step") if waits else tr("Not run")
     if state.status is Status.RUNNING:

@@ -6,12 +6,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from enum import Enum
 from pathlib import Path
 from typing import Any
 
 from qgis.PyQt.QtCore import QObject, pyqtSignal
 
-from ...plugin.workflow.change import applied
+from ...plugin.workflow.change import Change, applied
 from ...plugin.workflow.event import GraphChanged, GraphStarted, StepChanged, StepProgress
 from ...plugin.workflow.finding import Finding, Mend, Severity
 from ...plugin.workflow.graph import Graph, Status
@@ -23,6 +24,14 @@ _TYPING_S = 1.0
 """Edits of one kind within this time are one step of undo."""
 _ORDER = (Severity.ERROR, Severity.WARNING, Severity.NOTE)
 Edit = Callable[[Graph], Graph]
+
+
+class Mark(Enum):
+    """What a proposed change does to a step."""
+
+    ADDED = "added"
+    REMOVED = "removed"
+    CHANGED = "changed"
 
 
 @dataclass(frozen=True)
@@ -55,6 +64,7 @@ class GraphDocument(QObject):
     running_changed = pyqtSignal(bool)
     known_changed = pyqtSignal()
     was_saved = pyqtSignal()
+    proposal_changed = pyqtSignal()
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -67,6 +77,7 @@ class GraphDocument(QObject):
         self.layers: tuple[LayerProfile, ...] = ()
         self.roles = Roles(())
         self.running = False
+        self.proposal: Change | None = None
         self._graph = Graph()
 
     @property
@@ -93,15 +104,57 @@ class GraphDocument(QObject):
 
         Raises what `function` raises; the graph is then as before.
         """
+        if self.proposal is not None:
+            return False  # what is proposed is decided first
         new = function(self._graph)
         if new == self._graph:
             return False
         self.undo_stack.push(_Step(self, text, self._graph, new, merge))
         return True
 
+    # -- what a model proposes
+
+    @property
+    def shown(self) -> Graph:
+        """The workflow as the canvas shows it: with what is proposed, and what that removes."""
+        if self.proposal is None:
+            return self._graph
+        found = applied(self._graph, self.proposal)
+        for key in self.proposal.removed:
+            found = found.with_vertex(self._graph.vertex(key))
+        return found
+
+    def mark(self, key: str) -> Mark | None:
+        """Return what is proposed for a step."""
+        change = self.proposal
+        if change is None:
+            return None
+        if any(one.id == key for one in change.inserted):
+            return Mark.ADDED
+        if key in change.removed:
+            return Mark.REMOVED
+        return Mark.CHANGED if any(one.id == key for one in change.edited) else None
+
+    def propose(self, change: Change) -> None:
+        """Show a change beside the workflow until it is accepted or rejected; a new one takes the
+        place of one that is undecided. Raises ChangeError where it does not fit."""
+        applied(self._graph, change)
+        self.proposal = change
+        self.proposal_changed.emit()
+
+    def decide(self, accepts: bool) -> None:
+        """Take what is proposed as one step of undo, or let it go."""
+        change, self.proposal = self.proposal, None
+        if change is not None and accepts:
+            count = len(change.edited) + len(change.inserted) + len(change.removed)
+            text = self.tr("Accept {} proposed changes").replace("{}", str(max(count, 1)))
+            self.edit(text, lambda graph: applied(graph, change))
+        self.proposal_changed.emit()
+
     def load(self, graph: Graph, path: Path | None = None) -> None:
         """Take another workflow; what could be undone is forgotten."""
         self.undo_stack.clear()
+        self.proposal = None
         self.path, self.states, self.findings = path, {}, ()
         self.put(graph)
         self.select(())

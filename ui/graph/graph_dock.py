@@ -12,6 +12,7 @@ from qgis.PyQt.QtCore import QSize, Qt, pyqtSignal
 from qgis.PyQt.QtWidgets import (
     QAction,
     QLabel,
+    QLineEdit,
     QListWidget,
     QMainWindow,
     QMenu,
@@ -35,6 +36,7 @@ from .card import title
 from .document import GraphDocument
 from .inspector import Inspector
 from .problem_list import ProblemList
+from .proposal_bar import ProposalBar
 from .step_palette import StepPalette
 from .view import GraphView
 
@@ -52,6 +54,7 @@ class GraphDock(QgsDockWidget):
     save_requested = pyqtSignal()
     save_as_requested = pyqtSignal()
     export_requested = pyqtSignal(str)
+    change_requested = pyqtSignal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -67,6 +70,12 @@ class GraphDock(QgsDockWidget):
         self.history = QUndoView(self.document.undo_stack)
         self.history.setEmptyLabel(self.tr("As it was opened"))
         self.ask = AskBar()
+        self.proposal = ProposalBar(self.document)
+        self.wish = QLineEdit()
+        self.wish.setObjectName("GeoOlmWish")
+        self.wish.setClearButtonEnabled(True)
+        self.wish.setPlaceholderText(self.tr("Ask for a change: use 2 km instead…"))
+        self.wish.setAccessibleName(self.tr("Ask the model for a change"))
         self.status = QLabel()
         self.status.setObjectName("GeoOlmGraphStatus")
         self.status.setTextFormat(Qt.TextFormat.PlainText)
@@ -147,6 +156,7 @@ class GraphDock(QgsDockWidget):
         lines.setContentsMargins(0, 0, 0, 0)
         lines.setSpacing(0)
         lines.addWidget(self.ask)
+        lines.addWidget(self.proposal)
         lines.addWidget(self.halves, 1)
         lines.addWidget(self.status)
         self.status.setContentsMargins(6, 2, 6, 3)
@@ -217,6 +227,8 @@ class GraphDock(QgsDockWidget):
         )
         button.setMenu(menu)
         self.toolbar.addWidget(button)
+        self.toolbar.addSeparator()
+        self.toolbar.addWidget(self.wish)
 
     def _act(self, name: str, text: str, icon: str, slot: Callable[[], Any]) -> QAction:
         action = QAction(theme_icon(icon), text, self)
@@ -237,6 +249,8 @@ class GraphDock(QgsDockWidget):
         self.view.add_requested.connect(self._ask_step)
         self.view.inspect_requested.connect(self._inspect)
         self.view.run_requested.connect(self._run_by_key)
+        self.wish.returnPressed.connect(self._wish)
+        document.proposal_changed.connect(self._show_state)
         self.steps.step_chosen.connect(self._add_step)
         self.steps.layer_chosen.connect(self._take_layer)
 
@@ -250,7 +264,9 @@ class GraphDock(QgsDockWidget):
         star = "*" if document.is_modified else ""
         self.setWindowTitle(f"GeoFlow: {name}{star}")
         filled = bool(document.graph.vertices)
-        can_run = filled and not document.has_errors and not document.running
+        decided = document.proposal is None
+        can_run = filled and decided and not document.has_errors and not document.running
+        self.wish.setEnabled(filled and not document.running)
         actions = self.actions_by_name
         actions["Run"].setEnabled(can_run)
         actions["RunTo"].setEnabled(can_run and len(document.selection) == 1)
@@ -273,6 +289,8 @@ class GraphDock(QgsDockWidget):
             more = [self.tr("{} failed").replace("{}", str(failed))] if failed else []
             more += [self.tr("{} waits for you").replace("{}", str(waits))] if waits else []
             return ", ".join([text, *more])
+        if document.proposal is not None:
+            return self.tr("Accept or reject the proposed change first.")
         if not states:
             return self.tr("No steps yet.")
         if document.has_errors:
@@ -288,6 +306,11 @@ class GraphDock(QgsDockWidget):
         return self.tr("{} steps, ready to run.").replace("{}", str(len(states)))
 
     # -- what hands want
+
+    def _wish(self) -> None:
+        text = self.wish.text().strip()
+        if text and self.document.graph.vertices:
+            self.change_requested.emit(text)
 
     def _inspect(self, part: str) -> None:
         self.inspector.setVisible(True)

@@ -9,13 +9,26 @@ from qgis.PyQt.QtCore import QPointF, QRectF, Qt
 from qgis.PyQt.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPainterPath, QPalette, QPen
 from qgis.PyQt.QtWidgets import QGraphicsItem, QStyle, QStyleOptionGraphicsItem, QWidget
 
-from ..palette import Tone, agent_colour, ground, is_dark, line, mix, muted, tint, tone_colour
+from ..palette import (
+    Tone,
+    agent_colour,
+    ground,
+    is_dark,
+    line,
+    mix,
+    muted,
+    on_colour,
+    tint,
+    tone_colour,
+)
 from ..state_shape import Shape, paint_shape
 from . import measure
 from .card import Card
+from .document import Mark
 from .measure import elided, lines, scaled
 from .port import paint_port
 
+MARKS = {Mark.ADDED: Tone.DONE, Mark.REMOVED: Tone.FAILED, Mark.CHANGED: Tone.RUNNING}
 _FRAMED = (Shape.RUNNING, Shape.FAILED, Shape.WAITING)
 Port = tuple[str, QPointF]
 
@@ -255,6 +268,8 @@ class NodeItem(QGraphicsItem):
         paint_shape(painter, box, card.shape, palette)
         if card.check is not None:
             self._tab(painter, card.check, card.checks)
+        if card.mark is not None:
+            self._proposal(painter, card.mark)
         if card.is_review:
             mark = QRectF(0, 0, 1.25 * u, 1.25 * u)
             mark.moveCenter(QPointF(measure.WIDTH * u, 0))
@@ -265,6 +280,37 @@ class NodeItem(QGraphicsItem):
             paint_port(painter, self.mapFromScene(place), "", u, palette, lit, faded)
         spot = self.mapFromScene(self.output())
         paint_port(painter, spot, card.family, u, palette, False, self.lit is not None)
+
+    def _proposal(self, painter: QPainter, mark: Mark) -> None:
+        """Draw the sign of a proposed change over the left upper corner: plus, minus or a wave."""
+        u, palette = self.unit, self.palette
+        tone = MARKS[mark]
+        colour = tone_colour(palette, tone)
+        box = QRectF(0, -measure.TAB * u, measure.TAB * u, measure.TAB * u)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(colour)
+        painter.drawRoundedRect(box, 3, 3)
+        on = QPen(on_colour(palette), 0.18 * u)
+        on.setCapStyle(Qt.PenCapStyle.RoundCap)
+        painter.setPen(on)
+        middle, reach = box.center(), 0.4 * u
+        if mark is Mark.CHANGED:
+            wave = QPainterPath(middle + QPointF(-reach, 0))
+            wave.cubicTo(middle + QPointF(-reach / 3, -reach * 1.4),
+                         middle + QPointF(reach / 3, reach * 1.4),
+                         middle + QPointF(reach, 0))  # fmt: skip
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawPath(wave)
+        else:
+            painter.drawLine(middle - QPointF(reach, 0), middle + QPointF(reach, 0))
+        if mark is Mark.ADDED:
+            painter.drawLine(middle - QPointF(0, reach), middle + QPointF(0, reach))
+        frame_pen = QPen(colour, 0.15 * u)
+        if mark is Mark.REMOVED:
+            frame_pen.setStyle(Qt.PenStyle.DashLine)
+        painter.setPen(frame_pen)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawRoundedRect(QRectF(0, 0, measure.WIDTH * u, self._height * u), 3, 3)
 
     def _tab(self, painter: QPainter, shape: Shape, count: int) -> None:
         u, palette = self.unit, self.palette

@@ -46,6 +46,7 @@ class GraphScene(QGraphicsScene):
         self._selecting = False
         document.changed.connect(lambda old, new: self._soon.start())
         document.known_changed.connect(self._soon.start)
+        document.proposal_changed.connect(self._soon.start)
         document.states_changed.connect(self._repaint)
         document.findings_changed.connect(lambda: self._repaint(self.nodes))
         document.running_changed.connect(lambda on: self._repaint(self.nodes))
@@ -63,7 +64,7 @@ class GraphScene(QGraphicsScene):
     def rebuild(self) -> None:
         """Make the items anew that the graph asks for, and drop the others."""
         self._soon.stop()
-        graph = self.document.graph
+        graph = self.document.shown
         self._nodes(graph)
         self._pills(graph)
         self._place(graph)
@@ -179,7 +180,7 @@ class GraphScene(QGraphicsScene):
     # -- showing a run
 
     def _repaint(self, keys: Iterable[str]) -> None:
-        graph = self.document.graph
+        graph = self.document.shown
         for key in tuple(keys):
             item = self.nodes.get(key)
             if item is not None and graph.has(key):

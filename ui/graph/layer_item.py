@@ -11,7 +11,7 @@ from ...tools.base import LayerProfile
 from ..number import number
 from ..palette import Tone, agent_colour, ground, line, mix, muted, tone_colour
 from . import measure
-from .measure import elided, scaled
+from .measure import elided, flags, scaled
 from .port import paint_port
 
 
@@ -88,7 +88,7 @@ class LayerItem(QGraphicsItem):
         painter.setFont(bold)
         painter.setPen(self.palette.color(QPalette.ColorRole.Text))
         upper = QRectF(inner.left(), inner.top(), inner.width(), inner.height() / 2)
-        where = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        where = flags(Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignVCenter)
         painter.drawText(upper, where, elided(self.name, bold, upper.width()))
         painter.setFont(small)
         painter.setPen(muted(self.palette))

@@ -19,7 +19,7 @@ from qgis.PyQt.QtWidgets import (
 from ...plugin.workflow.value import Layer, Output
 from ..palette import Tone, ground, line, mix, tone_colour
 from . import measure
-from .measure import scaled
+from .measure import flags, scaled
 
 _WIDTH, _NEAR = 0.13, 0.6
 
@@ -110,7 +110,7 @@ class LinkItem(QGraphicsItem):
             painter.drawRoundedRect(plate, plate.height() / 2, plate.height() / 2)
             painter.setPen(text)
             painter.setFont(self._font)
-            painter.drawText(plate, int(Qt.AlignmentFlag.AlignCenter), self._label)
+            painter.drawText(plate, flags(Qt.AlignmentFlag.AlignCenter), self._label)
 
     def _plate(self) -> QRectF:
         if not self._label:

@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from qgis.PyQt.QtCore import Qt
 from qgis.PyQt.QtGui import QFont, QFontMetricsF
 
 WIDTH, PILL_WIDTH, PILL_HEIGHT = 14.5, 11.3, 3.9
@@ -39,8 +42,11 @@ def lines(text: str, font: QFont, width: float, most: int) -> list[str]:
     return [elided(one, font, width) for one in found]
 
 
+def flags(*parts: Any) -> int:
+    """Return flags of Qt as the number that drawText takes in Qt 5 and in Qt 6."""
+    return sum(int(getattr(one, "value", one)) for one in parts)
+
+
 def elided(text: str, font: QFont, width: float) -> str:
     """Return a text cut at the right to a width in pixels."""
-    from qgis.PyQt.QtCore import Qt
-
     return QFontMetricsF(font).elidedText(text, Qt.TextElideMode.ElideRight, width)

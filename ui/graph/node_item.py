@@ -25,7 +25,7 @@ from ..state_shape import Shape, paint_shape
 from . import measure
 from .card import Card
 from .document import Mark
-from .measure import elided, lines, scaled
+from .measure import elided, flags, lines, scaled
 from .port import paint_port
 
 MARKS = {Mark.ADDED: Tone.DONE, Mark.REMOVED: Tone.FAILED, Mark.CHANGED: Tone.RUNNING}
@@ -346,5 +346,5 @@ class NodeItem(QGraphicsItem):
         painter.setFont(font)
         painter.setPen(colour)
         painter.drawText(
-            box, int(side | Qt.AlignmentFlag.AlignVCenter), elided(text, font, box.width())
+            box, flags(side, Qt.AlignmentFlag.AlignVCenter), elided(text, font, box.width())
         )

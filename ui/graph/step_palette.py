@@ -8,7 +8,7 @@ from qgis.PyQt.QtGui import QKeyEvent
 from qgis.PyQt.QtWidgets import QLineEdit, QTreeWidget, QTreeWidgetItem, QVBoxLayout, QWidget
 
 from ...plugin.workflow.graph import Kind, Vertex
-from ..icon import theme_icon
+from ..icon import FAMILIES, theme_icon
 from ..panel import Panel
 from .document import GraphDocument
 
@@ -56,7 +56,9 @@ class StepPalette(Panel):
         layers = self._branch(self.tr("Layers"), "mIconVector")
         for layer in self._document.layers:
             if not layer.short:
-                self._leaf(layers, layer.key, layer.key, _icon(layer.geometry))
+                self._leaf(
+                    layers, layer.key, layer.key, FAMILIES.get(layer.family.value, "mIconVector")
+                )
         layers.setExpanded(True)
         for role in self._document.roles.all():
             tools = [self._document.tools[one] for one in role.tools if one in self._document.tools]
@@ -129,14 +131,3 @@ class StepPalette(Panel):
             self.tree.setFocus()
             return
         super().keyPressEvent(event)
-
-
-def _icon(geometry: str) -> str:
-    kinds = {
-        "point": "mIconPointLayer",
-        "line": "mIconLineLayer",
-        "polygon": "mIconPolygonLayer",
-        "raster": "mIconRaster",
-        "table": "mIconTableLayer",
-    }
-    return kinds.get(geometry.casefold(), "mIconVector")

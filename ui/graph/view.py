@@ -28,6 +28,7 @@ from .command import Commands
 from .document import GraphDocument
 from .hand import Hand, Linking, Moving
 from .link_item import LinkItem
+from .measure import flags
 from .node_item import NodeItem
 from .scene import GraphScene
 
@@ -139,8 +140,8 @@ class GraphView(QGraphicsView):
             text = self.tr(
                 "No workflow yet. Ask in the chat and open the plan here, or press A to add a step."
             )
-            flags = int(Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap)
-            painter.drawText(self.viewport().rect().adjusted(20, 20, -20, -20), flags, text)
+            where = flags(Qt.AlignmentFlag.AlignCenter, Qt.TextFlag.TextWordWrap)
+            painter.drawText(self.viewport().rect().adjusted(20, 20, -20, -20), where, text)
             painter.restore()
         hand = self._hand
         if isinstance(hand, Linking):

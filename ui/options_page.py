@@ -95,6 +95,7 @@ class OptionsPage(QgsOptionsPageWidget):
             box.setValue(getattr(settings, name))
         self.keep_alive.setText(settings.keep_alive)
         self.think.setChecked(settings.think)
+        self.plan_first.setChecked(settings.plan_first)
         self.graphics.setChecked(settings.graphics)
         self.fetch.sources.setPlainText(settings.download_sources)
         self.cost.show_settings(settings)
@@ -120,6 +121,7 @@ class OptionsPage(QgsOptionsPageWidget):
             auth_config=self.key.configId(),
             keep_alive=self.keep_alive.text().strip() or Settings.keep_alive,
             think=self.think.isChecked(),
+            plan_first=self.plan_first.isChecked(),
             graphics=self.graphics.isChecked(),
             download_sources=self.fetch.sources.toPlainText().strip(),
             tool_mode=self.tool_mode.currentData(),
@@ -265,6 +267,9 @@ class OptionsPage(QgsOptionsPageWidget):
         think = self.tr("Let a model think first, where it can")
         self.think = CheckBox("GeoOlmOptionsThink", think)
         form.addRow("", self.think)
+        plan = self.tr("Plan and check each question before anything runs")
+        self.plan_first = CheckBox("GeoOlmOptionsPlan", plan)
+        form.addRow("", self.plan_first)
 
     def _build_wait(self) -> None:
         form = self._group("Waits", self.tr("Server and time limits"))

@@ -33,6 +33,7 @@ OTHER = Settings(
     threads=3,
     keep_alive="1h",
     think=True,
+    plan_first=False,
     graphics=False,
     temperature=0.25,
     seed=11,

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from qgis.core import (
+    QgsCoordinateReferenceSystem,
     QgsMapLayer,
     QgsProcessing,
     QgsProcessingAlgorithm,
@@ -197,14 +198,15 @@ def _refusal(parameters: dict[str, Any], context: QgsProcessingContext) -> str:
 
 
 def own_project(layers: list[QgsMapLayer], source: QgsProject | None) -> QgsProject:
-    """Return a new project with copies of the layers, the ellipsoid and CRS of `source`."""
+    """Return a new project with copies of the layers, the ellipsoid and CRS of `source`; without
+    a CRS there, that of the first layer that has one, and the ellipsoid of WGS 84."""
     project = QgsProject()
+    crs = source.crs() if source is not None else QgsCoordinateReferenceSystem()
+    known = (one.crs() for one in layers if one.crs().isValid())
+    project.setCrs(crs if crs.isValid() else next(known, crs))  # an ellipsoid holds only with one
     if source is not None:
-        project.setCrs(source.crs())
         project.setEllipsoid(source.ellipsoid())
         project.setTransformContext(source.transformContext())
-    elif layers:
-        project.setCrs(layers[0].crs())
     if project.ellipsoid() in ("", "NONE"):
         project.setEllipsoid("EPSG:7030")
     for layer in layers:

@@ -151,6 +151,10 @@ def _layer(value: str, project: QgsProject) -> str:
     found = _opened(value, project)
     if found is None:
         raise VariableError(f"{value} is no layer of the project and cannot be opened.")
+    name, number = str(found.name()), 2
+    while len(project.mapLayersByName(found.name())) > 1:  # another file of the same stem
+        found.setName(f"{name} {number}")
+        number += 1
     return str(found.name())
 
 

@@ -17,6 +17,7 @@ from fake_openai import FakeOpenAI
 from osgeo import ogr
 from qgis.core import (
     QgsApplication,
+    QgsCoordinateReferenceSystem,
     QgsProcessingAlgorithm,
     QgsProcessingAlgRunnerTask,
     QgsProcessingContext,
@@ -27,6 +28,7 @@ from qgis.core import (
 
 from geo_olm.plugin.link import process_link
 from geo_olm.plugin.provider import GeoOlmProvider
+from geo_olm.plugin.question_algorithm import own_project
 
 pytestmark = pytest.mark.usefixtures("qgis_app", "qgis_processing")
 
@@ -358,3 +360,13 @@ def test_qgis_process_tells_a_server_that_is_down(tmp_path: Path, towns: Path) -
     assert code == 0, said
     assert results["STATUS"] == "failed"
     assert "Traceback" not in said
+
+
+def test_areas_are_on_the_ellipsoid_where_the_project_has_no_crs(project: QgsProject) -> None:
+    bare = QgsProject()
+    bare.setCrs(QgsCoordinateReferenceSystem())
+    made = own_project(list(project.mapLayers().values()), bare)
+    assert made.crs().isValid()
+    assert made.ellipsoid() == "EPSG:7030"
+    made.clear()
+    bare.clear()

@@ -458,3 +458,26 @@ def test_layers_come_from_the_sources_that_the_workflow_noted(
     graph = replace(NEAR, sources=tuple(Source(key, one) for key, one in files.items()))
     record = replay(graph, project, Settings(), {}, "", lambda event: None)
     assert (record["status"], record["value"]) == ("ok", 90)
+
+
+def test_two_given_files_of_the_same_name_are_told_apart(tmp_path: Path) -> None:
+    for folder, count in (("a", 2), ("b", 5)):
+        (tmp_path / folder).mkdir()
+        lines = ["id,x,y", *(f"{at},{at},{at}" for at in range(count))]
+        (tmp_path / folder / "towns.csv").write_text("\n".join(lines), encoding="utf-8")
+    given = {key: str(tmp_path / key / "towns.csv") for key in ("a", "b")}
+    graph = Graph(
+        "How many more?",
+        (
+            Vertex("v1", "table", "", "count", {"layer": Asked("a")}),
+            Vertex("v2", "table", "", "count", {"layer": Asked("b")}),
+            Vertex("v3", "table", "", "calculate",
+                   {"expression": Template("{v2.count} - {v1.count}")}),
+        ),
+        (Variable("a", Type.LAYER), Variable("b", Type.LAYER)),
+        Answer(value=Output("v3", "value")),
+    )  # fmt: skip
+    made = QgsProject()
+    record = replay(graph, made, Settings(), given, "", lambda event: None)
+    assert (record["status"], record["value"]) == ("ok", 3)
+    made.clear()

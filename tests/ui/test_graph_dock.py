@@ -471,3 +471,21 @@ def test_a_proposed_change_is_seen_and_taken_or_let_go(graph_dock: GraphDock) ->
     assert graph_dock.document.graph.ids() == ("v1", "v2", "v4")
     assert graph_dock.document.undo_stack.undoText() == "Accept 3 proposed changes"
     assert set(graph_dock.view.graph_scene.nodes) == {"v1", "v2", "v4"}
+
+
+def test_the_overview_is_there_when_not_all_is_seen_and_moves_the_canvas(
+    graph_dock: GraphDock,
+) -> None:
+    graph_dock.view.fit()
+    settle()
+    small = child(graph_dock, "GeoOlmMinimap")
+    assert not small.isVisible()
+    graph_dock.view.set_zoom(2.0)
+    settle()
+    assert small.isVisible()
+    port = graph_dock.view.viewport()
+    assert port.rect().contains(small.geometry().translated(-port.pos()))
+    before = graph_dock.view.mapToScene(port.rect().center())
+    QTest.mouseClick(small.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(4, 40))
+    settle()
+    assert graph_dock.view.mapToScene(port.rect().center()).x() < before.x()

@@ -15,6 +15,7 @@ from qgis.PyQt.QtGui import (
     QPainter,
     QPainterPath,
     QPen,
+    QResizeEvent,
     QWheelEvent,
 )
 from qgis.PyQt.QtWidgets import QGraphicsView, QMenu, QToolTip, QWidget
@@ -29,6 +30,7 @@ from .document import GraphDocument
 from .hand import Hand, Linking, Moving
 from .link_item import LinkItem
 from .measure import flags
+from .minimap import Minimap
 from .node_item import NodeItem
 from .scene import GraphScene
 
@@ -66,6 +68,10 @@ class GraphView(QGraphicsView):
         self._hand: Hand | None = None
         self._pan_from = QPoint()
         self._fits = False
+        self.minimap = Minimap(self, unit)
+        for bar in (self.horizontalScrollBar(), self.verticalScrollBar()):
+            bar.valueChanged.connect(lambda _at: self.minimap.settle())
+            bar.rangeChanged.connect(lambda _least, _most: self.minimap.settle())
         self.graph_scene.set_palette(self.palette())
         self.graph_scene.rebuilt.connect(self._rebuilt)
         document.changed.connect(self._changed)
@@ -108,6 +114,12 @@ class GraphView(QGraphicsView):
         if self._fits:
             self._fits = False
             self.fit()
+        self.minimap.settle()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Keep the overview in its corner."""
+        super().resizeEvent(event)
+        self.minimap.settle()
 
     def _fit_soon(self) -> None:
         self._fits = True

@@ -481,6 +481,7 @@ def test_the_overview_is_there_when_not_all_is_seen_and_moves_the_canvas(
     small = child(graph_dock, "GeoOlmMinimap")
     assert not small.isVisible()
     graph_dock.view.set_zoom(2.0)
+    graph_dock.view.centerOn(graph_dock.view.graph_scene.nodes["v3"])
     settle()
     assert small.isVisible()
     port = graph_dock.view.viewport()

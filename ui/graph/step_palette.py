@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 from qgis.PyQt.QtCore import Qt, pyqtSignal
-from qgis.PyQt.QtGui import QIcon, QKeyEvent
+from qgis.PyQt.QtGui import QKeyEvent
 from qgis.PyQt.QtWidgets import QLineEdit, QTreeWidget, QTreeWidgetItem, QVBoxLayout, QWidget
 
 from ...plugin.workflow.graph import Kind, Vertex
-from ..icon import FAMILIES, FOLDER, theme_icon
+from ..icon import FAMILIES, FOLDER, own_icon, theme_icon
+from ..palette import agent_colour
 from ..panel import Panel
 from .document import GraphDocument
 
@@ -64,9 +65,8 @@ class StepPalette(Panel):
             tools = [self._document.tools[one] for one in role.tools if one in self._document.tools]
             icon = role.icon.rpartition(".")[0] or role.icon
             branch = self._branch(f"{role.label} {len(tools)}", icon)
-            own = FOLDER / role.icon
-            if role.icon and own.is_file():
-                branch.setIcon(0, QIcon(str(own)))
+            if role.icon and (FOLDER / role.icon).is_file():
+                branch.setIcon(0, own_icon(icon, agent_colour(self.palette(), role.name)))
             for tool in tools:
                 step = Vertex("", role.name, "", tool.name, {})
                 item = self._leaf(branch, tool.label or tool.name, step, "processingAlgorithm")

@@ -79,7 +79,11 @@ HOW_MANY = (UNDERSTOOD, plan(BIG, COUNT, answer="v2.count"), WORDED)
 
 
 def talked(
-    project: QgsProject, questions: Sequence[str], replies: Sequence[Step], chat: Chat | None = None
+    project: QgsProject,
+    questions: Sequence[str],
+    replies: Sequence[Step],
+    chat: Chat | None = None,
+    runs: bool = True,
 ) -> list[list[Any]]:
     """Return the events of each question, asked one after the other in one chat."""
     told: list[list[Any]] = []
@@ -92,7 +96,7 @@ def talked(
 
             def work(emit: Any, stopped: Any, asked: str = question) -> None:
                 speaker = process_link().connect(settings, emit, stopped)
-                Answerer(toolbox, speaker, settings).answer(memory, asked, emit, stopped)
+                Answerer(toolbox, speaker, settings).answer(memory, asked, emit, stopped, runs)
 
             made = RunTask("test", work)
             made.told.connect(events.append)
@@ -285,3 +289,22 @@ def test_a_follow_up_is_kept_with_the_steps_that_it_rests_on_and_runs_alone(
     around = surroundings(toolbox, build_registry(), agents(), None)
     assert [one.message for one in checker(around)(kept) if one.severity is Severity.ERROR] == []
     toolbox.close()
+
+
+def test_a_plan_can_be_made_without_running_it(project: QgsProject) -> None:
+    replies = (UNDERSTOOD, plan(BIG, COUNT, answer="v2.count"))
+    (events,) = talked(project, [QUESTION], replies, runs=False)
+    end = end_of(events)
+    assert (end.status, end.value) == (Status.OK, None)
+    assert end.answer.startswith("The plan has 2 steps and waits in GeoFlow")
+    (made,) = [one for one in events if isinstance(one, PlanMade)]
+    assert [one.tool for one in made.graph.vertices] == ["filter", "count"]
+    assert not any(isinstance(one, CallFinished) for one in events)
+    assert len(project.mapLayers()) == 2
+
+
+def test_where_no_plan_can_be_read_nothing_is_run_either(project: QgsProject) -> None:
+    (events,) = talked(project, [QUESTION], (UNDERSTOOD, *[said("no plan")] * 6), runs=False)
+    end = end_of(events)
+    assert end.status is Status.FAILED
+    assert end.reason == "The model made no plan that can be read. Ask in other words."

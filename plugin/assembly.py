@@ -15,7 +15,7 @@ from .agent.engine import Agent
 from .agent.limit import Limits
 from .llm.base import Speaker
 from .number import in_locale
-from .place import RESOURCES, temporary_folder
+from .place import RESOURCES, detector_folder, temporary_folder
 from .runner import MainThread
 from .settings import Settings
 
@@ -42,6 +42,7 @@ def make_toolbox(
         output_of(settings),
         canvas,
         allowed_of(settings),
+        (detector_folder(),),
     )
 
 

@@ -19,6 +19,11 @@ def store_folder() -> Path:
     return Path(named) if named else Path(QgsApplication.qgisSettingsDirPath()) / "geo_olm"
 
 
+def detector_folder() -> Path:
+    """Return the folder of the user's own models that detect objects and classify land cover."""
+    return store_folder() / "detectors"
+
+
 @cache
 def temporary_folder() -> Path:
     """Return QGIS's own temporary folder of this session.

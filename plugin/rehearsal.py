@@ -17,7 +17,7 @@ from ..tools.sample import samples
 from ..tools.toolbox import ProjectToolbox
 from .flow_runner import GraphRun
 from .number import in_locale
-from .place import temporary_folder
+from .place import detector_folder, temporary_folder
 from .replay import agents
 from .runner import MainThread
 from .workflow.cache import Cache
@@ -61,8 +61,9 @@ def rehearse(
     scratch = main.call(lambda: _scratch(graph, project, folder))
     (folder / "files").mkdir()
     toolbox = ProjectToolbox(
-        scratch, build_registry(), main.call, folder, folder / "files", None, (folder,)
-    )
+        scratch, build_registry(), main.call, folder, folder / "files", None, (folder,),
+        (folder / "detectors", detector_folder()),
+    )  # fmt: skip
     changes: list[StepChanged] = []
 
     def note(event: Any) -> None:

@@ -12,7 +12,7 @@ from qgis.core import QgsProject
 from ..tools.catalog import build_registry
 from ..tools.toolbox import ProjectToolbox
 from .assembly import allowed_of, output_of
-from .place import temporary_folder
+from .place import detector_folder, temporary_folder
 from .runner import MainThread, RunTask, on_main_thread, wait
 from .settings import SettingsStore
 
@@ -33,7 +33,10 @@ class ToolPlace:
         own += [] if output is None else [output]
         allowed = (*own, *allowed_of(settings))
         call = MainThread().call
-        return ProjectToolbox(project, build_registry(), call, folder, folder, None, allowed)
+        detectors = (detector_folder(),)
+        return ProjectToolbox(
+            project, build_registry(), call, folder, folder, None, allowed, detectors
+        )
 
     def run(self, work: Callable[[Callable[[], bool]], Any], cancelled: Callable[[], bool]) -> Any:
         """Run `work` and return what it gives, or raise its error."""

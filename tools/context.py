@@ -76,6 +76,7 @@ class Context:
     spoken: Callable[[str], LayerProfile | None]
     extract: Callable[[Subset, Context], None]
     allowed_folders: tuple[Path, ...] = ()
+    detector_folders: tuple[Path, ...] = ()
     notes: list[str] = field(default_factory=list)
     extracted: list[LayerReference] = field(default_factory=list)
 

@@ -60,7 +60,19 @@ def raster_of(name: str, context: Context) -> RasterSource:
 
 
 def opened(source: RasterSource) -> gdal.Dataset:
-    """Open the file behind a raster layer for reading on this thread. Raises MendableError."""
+    """Open the file behind a raster layer for reading on this thread; one whose cells do not
+    point north is refused. Raises MendableError."""
+    found = opened_as_is(source)
+    _, _, turn, _, twist, _ = found.GetGeoTransform()
+    if turn or twist:
+        raise MendableError(
+            f"The cells of {source.key} do not point north. Run gdal:warpreproject on it first."
+        )
+    return found
+
+
+def opened_as_is(source: RasterSource) -> gdal.Dataset:
+    """Open the file behind a raster layer, whichever way its cells point. Raises MendableError."""
     if source.provider.name() != "gdal":
         raise MendableError(
             f"{source.key} does not come from a file ({source.provider.name()}): export it as a "
@@ -70,13 +82,7 @@ def opened(source: RasterSource) -> gdal.Dataset:
     path = str(parts.get("path") or source.source)
     if parts.get("layerName"):
         path = source.source.partition("|")[0]
-    found = opened_file(path, source.key)
-    _, _, turn, _, twist, _ = found.GetGeoTransform()
-    if turn or twist:
-        raise MendableError(
-            f"The cells of {source.key} do not point north. Run gdal:warpreproject on it first."
-        )
-    return found
+    return opened_file(path, source.key)
 
 
 def opened_file(path: str, name: str) -> gdal.Dataset:

@@ -40,7 +40,8 @@ class ProjectToolbox:
     """The tools over one project; implements tools.base.Toolbox.
 
     `call` runs a function on the main thread (and at once when it is called there). All methods
-    may be called from any thread, and calls may run at the same time.
+    may be called from any thread, and calls may run at the same time. Of the folders of detectors
+    the first takes new ones.
     """
 
     def __init__(
@@ -52,6 +53,7 @@ class ProjectToolbox:
         output_folder: Path | None = None,
         canvas: Canvas | None = None,
         allowed_folders: tuple[Path, ...] = (),
+        detector_folders: tuple[Path, ...] = (),
     ) -> None:
         self._project = project
         self._registry = registry
@@ -60,6 +62,7 @@ class ProjectToolbox:
         self._output = output_folder
         self._canvas = canvas
         self._allowed = allowed_folders
+        self._detectors = detector_folders
         self._store = ResultStore(project)
         self._profiler = Profiler()
         self._known: dict[str, str] = {}
@@ -185,6 +188,7 @@ class ProjectToolbox:
             spoken=self._spoken,
             extract=make_subset,
             allowed_folders=self._allowed,
+            detector_folders=self._detectors,
         )
 
     @contextmanager

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Tells how the plans of an evaluation came to be: plan_table.py OUT [KEPT].
 
-OUT is the folder of `make evaluate METHODS=geo-olm+plan`; KEPT is a JSON file for the table.
+OUT is the folder of `make evaluate METHODS=geo-olm`; KEPT is a JSON file for the table.
 """
 
 import json
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from failure import OK, WRONG_USE, FailureError, run
 
-METHOD = "geo-olm+plan"
+METHOD = "geo-olm"
 SUMS = (
     "valid_at_once",
     "valid_after_checks",

@@ -40,7 +40,7 @@ from .planner import Planner
 from .settings import Settings
 from .sub_agent import StepAgent
 from .workflow import change
-from .workflow.answering import answered
+from .workflow.answering import answered, name_of
 from .workflow.cache import Cache
 from .workflow.graph import Answer
 from .workflow.joining import joined
@@ -71,6 +71,14 @@ class Spent:
         keys = {*self.seconds, *event.seconds}
         sums = {key: self.seconds.get(key, 0.0) + event.seconds.get(key, 0.0) for key in keys}
         return {"usage": self.usage + event.usage, "seconds": sums}
+
+
+@dataclass(frozen=True)
+class _About:
+    """The earlier result that a question speaks of, and what the answer's number belongs to."""
+
+    refers: str
+    name: str
 
 
 class PlanRun:
@@ -197,9 +205,8 @@ class PlanRun:
         if end.status is Status.OK:
             for one in planned.candidate.doubts:
                 self._emit(Notice(f"{one.message} Check the result.", warning=True))
-            end = self._confirmed(
-                end, list(outcome.results.values()), planner, planned.understood.refers
-            )
+            about = _About(planned.understood.refers, name_of(outcome.graph, outcome.results))
+            end = self._confirmed(end, list(outcome.results.values()), planner, about)
         self._enter(self._agent.workflow.final)
         if end.status is Status.OK:
             self._keep(outcome)
@@ -254,7 +261,7 @@ class PlanRun:
     # -- the end
 
     def _confirmed(
-        self, end: RunFinished, results: list[ToolResult], planner: Planner, refers: str
+        self, end: RunFinished, results: list[ToolResult], planner: Planner, about: _About
     ) -> RunFinished:
         """The end is confirmed before it counts: the model words it, held to the results."""
         self._enter(_ANSWER)
@@ -262,7 +269,7 @@ class PlanRun:
         for one in results:
             memory.keep(one)
             self._chat.keep(one)
-        shown = self._shown(results, refers)
+        shown = self._shown(results, about.refers)
         made_now = (one for item in shown for one in (*item.extracted, *item.layers))
         end = replace(end, layers=tuple({one.id: one for one in (*end.layers, *made_now)}.values()))
         results += shown
@@ -276,7 +283,7 @@ class PlanRun:
         )
         names = [one.key for one in self._layers]
         words = closing.confirm(
-            self._question, Close(end.answer, end.value, end.unit), results, names
+            self._question, Close(end.answer, end.value, end.unit, about.name), results, names
         )
         confirmed = told_all(words, self._emit)
         if confirmed.answer:

@@ -67,10 +67,15 @@ def question_check(toolbox: ProjectToolbox) -> Callable[[Graph], list[Finding]]:
             for one in layers
             for field in one.fields
             for value in field.values
-            if is_proper(value)
+            if is_proper(value) and not _means(value, one.key)
         },
     )
     return lambda graph: list(check_question(graph, phrases, known))
+
+
+def _means(value: str, layer: str) -> bool:
+    """Tell whether a value may be said for a whole layer that is called by its beginning."""
+    return len(layer) > 2 and value.casefold().startswith(layer.casefold())
 
 
 def make_planner(

@@ -61,11 +61,13 @@ class Confirmed:
 
 @dataclass(frozen=True)
 class Close:
-    """What the answer tool was given: its own words, and the number with its unit."""
+    """What the answer tool was given: its own words, and the number with its unit; `name` is what
+    the number belongs to, where it belongs to one."""
 
     text: str = ""
     value: float | None = None
     unit: str = ""
+    name: str = ""
 
 
 @dataclass
@@ -111,7 +113,7 @@ class Closing:
             )
             yield AnswerReset()
             cut = reply.finish is Finish.LENGTH
-            hint = _SHORTER if cut and not attempt else _hint(worded, close.value)
+            hint = _SHORTER if cut and not attempt else _hint(worded, close)
             if worded.text.strip().casefold() == question.strip().casefold():
                 hint = _NO_ECHO
             if not hint and self.prompts.is_english(question):
@@ -153,12 +155,14 @@ def without_new_names(text: str, allowed: Iterable[str]) -> str:
     return " ".join(kept) if len(kept) <= len(others) else text
 
 
-def _hint(worded: Worded, value: float | None) -> str:
-    """Return what is wrong with the numbers of a wording, "" for nothing."""
+def _hint(worded: Worded, close: Close) -> str:
+    """Return what is wrong with the numbers and the name of a wording, "" for nothing."""
     if worded.unknown:
         return f"Do not write {', '.join(worded.unknown)}: no result holds it."
-    if value is not None and worded.leaves_out(value):
-        return f"The answer's number is {value:.10g}: write it."
+    if close.value is not None and worded.leaves_out(close.value):
+        return f"The answer's number is {close.value:.10g}: write it."
+    if close.name and close.name.casefold() not in worded.text.casefold():
+        return f"The answer is {close.name}: write it."
     return ""
 
 

@@ -57,6 +57,14 @@ def answered(graph: Graph, results: Mapping[str, ToolResult], write: Write) -> S
     return Said(shown[-1].text if shown else "Nothing was done.", None, "", layers, files)
 
 
+def name_of(graph: Graph, results: Mapping[str, ToolResult]) -> str:
+    """Return the name of what the answer's number belongs to, "" where it belongs to none."""
+    value = graph.answer.value
+    if value is None or value.vertex not in results:
+        return ""
+    return _name(results[value.vertex], value.key)
+
+
 def _shown(graph: Graph, results: Mapping[str, ToolResult]) -> list[ToolResult]:
     """Return the results that no other step uses, in the order of the steps."""
     used = {parent for parent, _ in graph.edges()}

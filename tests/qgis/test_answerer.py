@@ -308,3 +308,29 @@ def test_where_no_plan_can_be_read_nothing_is_run_either(project: QgsProject) ->
     end = end_of(events)
     assert end.status is Status.FAILED
     assert end.reason == "The model made no plan that can be read. Ask in other words."
+
+
+def test_words_that_leave_out_what_the_number_belongs_to_are_asked_for_again(
+    project: QgsProject,
+) -> None:
+    top = task("v1", "table", "top_n", layer="towns", field="pop", order="largest", n=1)
+    question = "Which town has the most people?"
+    words = said("The largest town has 20 people."), said("Ely has the most people: 20.")
+    end = end_of(played(project, UNDERSTOOD, plan(top, answer="v1.value"), *words,
+                        question=question))  # fmt: skip
+    assert (end.answer, end.value) == ("Ely has the most people: 20.", 20)
+    wrong = said("The largest town has 20 people."), said("It has 20 people.")
+    end = end_of(played(project, UNDERSTOOD, plan(top, answer="v1.value"), *wrong,
+                        question=question))  # fmt: skip
+    assert end.answer == "Ely: 20."
+
+
+def test_a_value_that_the_layer_is_called_by_need_not_be_picked(project: QgsProject) -> None:
+    towns = project.mapLayersByName("towns")[0]
+    towns.setName("dis")  # as the layer lux holds the district Luxembourg
+    count = plan(task("v1", "table", "count", layer="dis"), answer="v1.count")
+    understood = reply({"NEEDS": "", "USER_INTENT": "Count", "layers": ["dis"]})
+    question = "How many towns are in Diss?"
+    events = played(project, understood, count, said("There are 3."), question=question)
+    assert end_of(events).value == 3
+    assert not any(isinstance(one, Notice) for one in events)

@@ -24,6 +24,8 @@ _CONTINUE = re.compile(r"^\W*CONTINUE\b[:\s]*", re.IGNORECASE)
 _VALUE = re.compile(r':\s*"((?:[^"\\]|\\["\\/bfnrt])*)"')
 _ABOUT = re.compile(r"^The (?:question|user)\b[^.!?]*[.!?]\s+(?=\S)")
 """A first sentence about the asking, before one that answers."""
+_LISTED = re.compile(r"^(?:Results:\s*)?(?:r\d+:\s*)+")
+"""How a result stands in the request, before words that only repeat it."""
 _SHORTER = "That was too long and was cut. Write one short sentence."
 _NO_ECHO = "Do not repeat what was asked: say what was done or found."
 _RESULTS_SHOWN = 6
@@ -114,7 +116,7 @@ class Closing:
             yield AnswerReset()
             cut = reply.finish is Finish.LENGTH
             hint = _SHORTER if cut and not attempt else _hint(worded, close)
-            if worded.text.strip().casefold() == question.strip().casefold():
+            if question.strip(" .?!").casefold() in worded.text.casefold():
                 hint = _NO_ECHO
             if not hint and self.prompts.is_english(question):
                 hint = _names(worded.text, allowed)
@@ -193,4 +195,5 @@ def _plain(text: str) -> str:
     text = _unwrapped(text.strip())
     text = re.sub(r"\b(TERMINATE|CONFIRMED)\b[.:]?", "", text)
     text = re.sub(r"CURRENT_STAGE\s*=\s*\w+\.?", "", text)
-    return _ABOUT.sub("", text.strip().strip("`").strip())
+    text = _LISTED.sub("", text.strip().strip("`").strip())
+    return _ABOUT.sub("", text)

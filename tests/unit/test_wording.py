@@ -6,6 +6,7 @@ from __future__ import annotations
 import pytest
 from agent_case import plain
 
+from geo_olm.plugin.agent.closing import _plain
 from geo_olm.plugin.agent.reading import parse_number
 from geo_olm.plugin.agent.wording import Worded, reword
 
@@ -148,3 +149,15 @@ def test_a_number_with_a_unit_another_sign_or_fewer_digits_is_not_known(
     text: str, unknown: tuple[str, ...]
 ) -> None:
     assert reword(text, {"a.x": 17.0, "a.y": 3.4}, (), plain).unknown == unknown
+
+
+@pytest.mark.parametrize(
+    ("written", "left"),
+    [
+        ('Results: r1: r1: layer "roads", 281 features.', 'layer "roads", 281 features.'),
+        ("r2: count = 3 towns.", "count = 3 towns."),
+        ("Results show 3 towns.", "Results show 3 towns."),
+    ],
+)
+def test_words_lose_the_ids_of_results_that_they_repeat(written: str, left: str) -> None:
+    assert _plain(written) == left

@@ -195,5 +195,5 @@ def _plain(text: str) -> str:
     text = _unwrapped(text.strip())
     text = re.sub(r"\b(TERMINATE|CONFIRMED)\b[.:]?", "", text)
     text = re.sub(r"CURRENT_STAGE\s*=\s*\w+\.?", "", text)
-    text = _LISTED.sub("", text.strip().strip("`").strip())
-    return _ABOUT.sub("", text)
+    text = _LISTED.sub("", _ABOUT.sub("", text.strip().strip("`").strip()))
+    return text[:-1] if text.endswith('"') and text.count('"') % 2 else text

@@ -157,6 +157,8 @@ def test_a_number_with_a_unit_another_sign_or_fewer_digits_is_not_known(
         ('Results: r1: r1: layer "roads", 281 features.', 'layer "roads", 281 features.'),
         ("r2: count = 3 towns.", "count = 3 towns."),
         ("Results show 3 towns.", "Results show 3 towns."),
+        ('The user reads: "Repair it. Results: r1: r1: 5 of 9 done."', "5 of 9 done."),
+        ('It is "Ely".', 'It is "Ely".'),
     ],
 )
 def test_words_lose_the_ids_of_results_that_they_repeat(written: str, left: str) -> None:

@@ -7,6 +7,7 @@ from .algorithm import DescribeAlgorithm, RunAlgorithm, SearchAlgorithms
 from .arithmetic import Calculate
 from .calculation import CalculateField, Measure
 from .closing import Answer, Reject
+from .detection_catalog import detection_tools
 from .listing import LayerInfo, ListLayers, UniqueValues
 from .location import SelectByLocation
 from .map_catalog import map_tools
@@ -38,6 +39,7 @@ def build_registry() -> Registry:
             *vector_tools(),
             *raster_tools(),
             *observation_tools(),
+            *detection_tools(),
             *file_tools(),
             SearchAlgorithms(),
             DescribeAlgorithm(),

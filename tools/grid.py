@@ -115,7 +115,7 @@ class Grid:
 
     def _measured(self, middle: float, context: Context) -> Any:
         measurer = QgsDistanceArea()
-        measurer.setSourceCrs(self.crs, context.call(context.project.transformContext))
+        measurer.setSourceCrs(self.crs, context.call(lambda: context.project.transformContext()))
         measurer.setEllipsoid(self.crs.ellipsoidAcronym() or WGS_84)
         areas = numpy.empty(self.rows)
         for row in range(self.rows):

@@ -89,7 +89,7 @@ class Reclassify:
         if rule == _LOWER_INCLUDED:
             context.note("Each range includes its lower bound, not its upper one.")
         shown.pop("INPUT")
-        text, numbers, units = _listed(areas, {}, "m2")
+        text, numbers, units = class_table(areas, {}, "m2")
         return ToolResult(
             f"{wording.layer(reference)}:\n{text}",
             numbers=numbers,
@@ -196,13 +196,13 @@ class ClassAreas(Unchecked):
             if missing:
                 context.note(f"{source.key} has no cell of class {', '.join(missing)}.")
             areas = {key: one for key, one in areas.items() if key in wanted}
-        text, numbers, units = _listed(
+        text, numbers, units = class_table(
             areas, class_names(source, context), arguments.get("unit", "m2")
         )
         return ToolResult(f"Classes of {source.key}:\n{text}", numbers=numbers, units=units)
 
 
-def _listed(
+def class_table(
     areas: dict[float, tuple[int, float]], names: dict[float, str], unit: str
 ) -> tuple[str, dict[str, float], dict[str, str]]:
     """Return a table of classes, their numbers (total first) and the numbers' units."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from detection_case import LARGE, SMALL, describe, scene, segments, yolo
 from scene_case import catalogue
 from test_raster_worker import CALLS as RASTER_CALLS
 from test_raster_worker import project as raster_project
@@ -58,7 +59,12 @@ SCENE_CALLS: dict[str, dict[str, Any]] = {
     "forest_by_zone": {"scenes": "catalogue", "zones": "zones"},
     "observation_rows": {"scenes": "catalogue", "measure": "population"},
 }
-CALLS = {**VECTOR_CALLS, **RASTER_CALLS, **SCENE_CALLS}
+DETECTION_CALLS: dict[str, dict[str, Any]] = {
+    "add_detector": {"file": "squares.onnx"},
+    "detect_objects": {"layer": "scene", "detector": "squares.onnx"},
+    "classify_land_cover": {"layer": "scene", "detector": "cover.onnx"},
+}
+CALLS = {**VECTOR_CALLS, **RASTER_CALLS, **SCENE_CALLS, **DETECTION_CALLS}
 
 
 def bench(folder: Path) -> Bench:
@@ -74,6 +80,7 @@ def bench(folder: Path) -> Bench:
               crs=""),
         layer("patches", "Polygon", "patch:string m:integer", patches),
         catalogue(folder / "out" / "tiles"),
+        scene(folder / "scene.tif", [(20, 20, SMALL), (60, 60, LARGE)], size=(100, 90)),
     ):  # fmt: skip
         found.project.addMapLayer(one)
     (folder / "out" / "more.geojson").write_text(
@@ -81,4 +88,6 @@ def bench(folder: Path) -> Bench:
         '"geometry": {"type": "Point", "coordinates": [9, 45]}}]}',
         encoding="utf-8",
     )
+    describe(yolo(folder / "out" / "squares.onnx"))
+    segments(folder / "out" / "cover.onnx", [[[[0]]] * 3, [[[1]]] * 3], [200, 0])
     return found

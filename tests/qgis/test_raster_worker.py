@@ -62,6 +62,7 @@ def project(folder: Path) -> Bench:
         layer("points", "Point", "n:integer", points),
         layer("place", "Point", "n:integer", points[1:2]),
         output=folder / "out",
+        detectors=(folder / "detectors",),
     )
 
 

@@ -14,6 +14,7 @@ from qgis.core import QgsFeature, QgsGeometry, QgsProject, QgsRasterLayer
 from toolbox_case import Bench, box, layer
 
 from geo_olm.tools.base import Family, LastingError, MendableError, ToolCancelled
+from geo_olm.tools.detection_catalog import detection_tools
 from geo_olm.tools.map_catalog import map_tools
 from geo_olm.tools.observation_catalog import observation_tools
 from geo_olm.tools.raster_catalog import raster_tools
@@ -180,7 +181,8 @@ def test_every_tool_touches_the_project_on_the_main_thread_only_b44(bench: Bench
 def test_all_tools_but_measure_are_called_above(bench: Bench) -> None:
     names = {one.name for one in bench.toolbox.definitions()}
     families = [
-        *vector_tools(), *file_tools(), *raster_tools(), *observation_tools(), *map_tools(),
+        *vector_tools(), *file_tools(), *raster_tools(), *observation_tools(), *detection_tools(),
+        *map_tools(),
     ]  # fmt: skip
     assert len(names - {one.definition.name for one in families}) == 20
     assert "measure" in names

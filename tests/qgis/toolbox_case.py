@@ -110,14 +110,27 @@ class Bench:
 
     opened: ClassVar[list[Bench]] = []
 
-    def __init__(self, folder: Path, *layers: QgsMapLayer, output: Path | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        *layers: QgsMapLayer,
+        output: Path | None = None,
+        detectors: tuple[Path, ...] = (),
+    ) -> None:
         self.project = GuardedProject()
         self.project.setEllipsoid("EPSG:7030")
         for one in layers:
             self.project.addMapLayer(one)
         self.caller = MainCaller()
         self.folder = folder
-        self.toolbox = ProjectToolbox(self.project, build_registry(), self.caller, folder, output)
+        self.toolbox = ProjectToolbox(
+            self.project,
+            build_registry(),
+            self.caller,
+            folder,
+            output,
+            detector_folders=detectors,
+        )
         self.toolbox.begin_turn("a question")
         self.opened.append(self)
 

@@ -135,9 +135,9 @@ class _Reading:
         data = self._data.get("resolution", [0, 0])
         pair = [data, data] if _is_number(data) else data
         found = self._numbers("resolution", pair)
-        if len(found) != 2 or not 0 <= found[0] <= found[1]:
-            raise self._wrong("resolution", "must be two rising numbers of metres")
-        return found[0], found[1]
+        if len(found) not in (1, 2) or not 0 <= found[0] <= found[-1]:
+            raise self._wrong("resolution", "must be one number of metres, or two that rise")
+        return found[0], found[-1]
 
     def _class(self, data: Any) -> DetectorClass:
         if isinstance(data, str):

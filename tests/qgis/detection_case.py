@@ -68,7 +68,9 @@ def grid_boxes(side: int) -> Any:
     ).astype("float32")  # fmt: skip
 
 
-def yolo(path: Path, side: int = 64, bands: int = 3, turned: bool = False, **said: str) -> Path:
+def yolo(
+    path: Path, side: int = 64, bands: int = 3, turned: bool = False, gain: float = 1.0, **said: str
+) -> Path:
     """Write a model of tiles of `side` cells: 1 x boxes x (4 + 2), or the other way round."""
     boxes = grid_boxes(side)
     places = boxes.shape[1]
@@ -87,7 +89,8 @@ def yolo(path: Path, side: int = 64, bands: int = 3, turned: bool = False, **sai
         nodes.append(helper.make_node("Transpose", ["rows"], ["output"], perm=[0, 2, 1]))
         shape = [1, 6, 2 * places]
     constants = {
-        "kernels": templates(bands), "flat": numpy.array([1, 2, places], "int64"),
+        "kernels": (templates(bands) * gain).astype("float32"),
+        "flat": numpy.array([1, 2, places], "int64"),
         "small_boxes": boxes[:1], "large_boxes": boxes[1:],
         "only_small": numpy.array([1, 0], "float32"), "only_large": numpy.array([0, 1], "float32"),
     }  # fmt: skip
@@ -147,6 +150,13 @@ def pixels(path: Path, weights: Any) -> Path:
         path, nodes, [floats("pixels", "n", weights.shape[0])],
         [floats("shares", "n", weights.shape[1])], {"weights": weights},
     )  # fmt: skip
+
+
+def two_inputs(path: Path) -> Path:
+    """Write a model that takes two pictures."""
+    pictures = [floats(name, 1, 3, 64, 64) for name in ("before", "after")]
+    nodes = [helper.make_node("Sub", ["after", "before"], ["change"])]
+    return saved(path, nodes, pictures, [floats("change", 1, 3, 64, 64)], {})
 
 
 def describe(model: Path, **more: Any) -> Path:

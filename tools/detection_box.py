@@ -4,7 +4,7 @@ within and across tiles, pieces of one object joined."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +19,8 @@ _WITHIN = 0.6
 _EDGE = 3.0
 """A box that ends this near to a tile's inner edge, in cells, may go on beyond it."""
 _FACING = ((RIGHT, LEFT, 0), (BOTTOM, TOP, 1))
+_AT_ONCE = 1_000_000
+"""Pairs of boxes that are compared at a time."""
 
 
 @dataclass
@@ -77,7 +79,21 @@ def placed(found: Boxes, tile: Tile) -> Boxes:
 def suppressed(found: Boxes, overlap: float = OVERLAP) -> Boxes:
     """Return the best box of each object, best scores first, by non-maximum suppression within
     each class."""
-    return found.take(_kept(found, overlap))
+    best = found.take(numpy.argsort(-found.scores, kind="stable"))
+    alive = numpy.ones(len(best), dtype=bool)
+
+    def beats(one: Any, two: Any) -> Any:
+        hit = one < two
+        hit[hit] = _alike(best, one[hit], two[hit], overlap)
+        return hit
+
+    better, worse = _hits(best, best, beats)
+    order = numpy.argsort(better, kind="stable")
+    firsts, starts = numpy.unique(better[order], return_index=True)
+    for one, others in zip(firsts.tolist(), numpy.split(worse[order], starts[1:])):
+        if alive[one]:
+            alive[others] = False
+    return best.take(alive)
 
 
 def objects(found: Boxes, overlap: float = OVERLAP) -> Boxes:
@@ -88,78 +104,83 @@ def objects(found: Boxes, overlap: float = OVERLAP) -> Boxes:
     """
     whole = suppressed(found.take(found.cut == 0), overlap)
     pieces = found.take(found.cut != 0)
-    near = _Near(whole)
-    loose = [
-        place for place in range(len(pieces))
-        if not any(_share(pieces, place, whole, near.of(pieces, place)) > _WITHIN)
-    ]  # fmt: skip
-    return gathered([whole, *_joined(pieces.take(numpy.array(loose, int)))])
+    sizes = _areas(pieces.corners)
+    held, _ = _hits(
+        pieces, whole,
+        lambda one, two: _meeting(pieces.corners[one], whole.corners[two]) > _WITHIN * sizes[one],
+    )  # fmt: skip
+    loose = numpy.ones(len(pieces), dtype=bool)
+    loose[held] = False
+    return gathered([whole, *_joined(pieces.take(loose))])
 
 
-class _Near:
-    """Finds the boxes of one class near a box, by a grid whose cells no box outgrows."""
-
-    def __init__(self, held: Boxes, sides: Any = None) -> None:
-        sizes = held.corners[:, 2:] - held.corners[:, :2] if sides is None else sides
-        self._side = max(1.0, float(sizes.max())) if len(sizes) else 1.0
-        self._cells: dict[tuple[int, int, int], list[int]] = {}
-        if sides is None:
-            for place in range(len(held)):
-                self.add(held, place)
-
-    def add(self, held: Boxes, place: int) -> None:
-        """Put a box into the cell of its first corner."""
-        self._cells.setdefault(self._cell(held, place), []).append(place)
-
-    def of(self, held: Boxes, place: int) -> list[int]:
-        """Return the boxes whose first corner lies near enough to touch a box of their class."""
-        kind, left, top = self._cell(held, place)
-        right = int(held.corners[place, 2] // self._side)
-        bottom = int(held.corners[place, 3] // self._side)
-        return [
-            one
-            for x in range(left - 1, right + 1)
-            for y in range(top - 1, bottom + 1)
-            for one in self._cells.get((kind, x, y), ())
-        ]
-
-    def _cell(self, held: Boxes, place: int) -> tuple[int, int, int]:
-        left, top = held.corners[place, :2] // self._side
-        return int(held.classes[place]), int(left), int(top)
+def _hits(ones: Boxes, others: Boxes, wanted: Callable[[Any, Any], Any]) -> tuple[Any, Any]:
+    """Return the pairs of places, in two lists of boxes of one class that may touch, of which
+    `wanted` is true; it takes the places as arrays."""
+    found = [(one[kept], two[kept]) for one, two in _pairs(ones, others)
+             for kept in (wanted(one, two),)]  # fmt: skip
+    if not found:
+        return numpy.zeros(0, int), numpy.zeros(0, int)
+    firsts, seconds = zip(*found)
+    return numpy.concatenate(firsts), numpy.concatenate(seconds)
 
 
-def _kept(found: Boxes, overlap: float) -> Any:
-    near = _Near(found, found.corners[:, 2:] - found.corners[:, :2])
-    kept: list[int] = []
-    for place in numpy.argsort(-found.scores, kind="stable"):
-        others = near.of(found, place)
-        if not others or not any(_union_share(found, place, others) > overlap):
-            near.add(found, place)
-            kept.append(place)
-    return numpy.array(kept, int)
+def _pairs(ones: Boxes, others: Boxes) -> Iterator[tuple[Any, Any]]:
+    """Yield places of boxes of one class whose first corners lie in the same cell of a grid that
+    no box outgrows or in neighbouring ones, some at a time."""
+    if not len(ones) or not len(others):
+        return
+    both = numpy.concatenate([ones.corners, others.corners])
+    side = max(1.0, float((both[:, 2:] - both[:, :2]).max()))
+    high = int(both[:, 1].max() // side) + 3
+    wide = int(both[:, 0].max() // side) + 3
+
+    def keys(held: Boxes, right: int = 0, down: int = 0) -> Any:
+        across, below = (held.corners[:, :2] // side).astype(int).T
+        return (held.classes * wide + across + right + 1) * high + below + down + 1
+
+    own = keys(others)
+    order = numpy.argsort(own, kind="stable")
+    ranked = own[order]
+    for right in (-1, 0, 1):
+        for down in (-1, 0, 1):
+            asked = keys(ones, right, down)
+            first = numpy.searchsorted(ranked, asked, "left")
+            counts = numpy.searchsorted(ranked, asked, "right") - first
+            for part in _parts(counts):
+                some = counts[part]
+                one = numpy.repeat(numpy.arange(part.start, part.stop), some)
+                within = numpy.arange(len(one)) - numpy.repeat(some.cumsum() - some, some)
+                yield one, order[numpy.repeat(first[part], some) + within]
 
 
-def _meeting(one: Any, others: Any) -> Any:
-    """Return the area in which a box meets each of the others, in cells."""
-    low = numpy.maximum(one[:2], others[:, :2])
-    high = numpy.minimum(one[2:], others[:, 2:])
-    return numpy.prod(numpy.clip(high - low, 0, None), axis=1)
+def _parts(counts: Any) -> Iterator[slice]:
+    """Yield ranges of boxes that have about as many neighbours as are compared at a time."""
+    ends = counts.cumsum()
+    start = 0
+    while start < len(counts):
+        before = ends[start - 1] if start else 0
+        stop = max(start + 1, int(numpy.searchsorted(ends, before + _AT_ONCE, "right")))
+        yield slice(start, stop)
+        start = stop
+
+
+def _meeting(ones: Any, others: Any) -> Any:
+    """Return the areas in which boxes meet, pair by pair, in cells."""
+    across = numpy.minimum(ones[:, 2], others[:, 2]) - numpy.maximum(ones[:, 0], others[:, 0])
+    down = numpy.minimum(ones[:, 3], others[:, 3]) - numpy.maximum(ones[:, 1], others[:, 1])
+    return numpy.maximum(across, 0) * numpy.maximum(down, 0)
 
 
 def _areas(corners: Any) -> Any:
-    return numpy.prod(corners[..., 2:] - corners[..., :2], axis=-1)
+    return (corners[:, 2] - corners[:, 0]) * (corners[:, 3] - corners[:, 1])
 
 
-def _union_share(found: Boxes, place: int, others: list[int]) -> Any:
-    one, rest = found.corners[place], found.corners[others]
-    met = _meeting(one, rest)
-    return met / (_areas(one) + _areas(rest) - met)
-
-
-def _share(pieces: Boxes, place: int, whole: Boxes, others: list[int]) -> Any:
-    """Return which share of a piece lies in each of the other boxes."""
-    one = pieces.corners[place]
-    return _meeting(one, whole.corners[others]) / _areas(one)
+def _alike(found: Boxes, ones: Any, others: Any, overlap: float) -> Any:
+    """Tell of pairs whether they share more than `overlap` of their union."""
+    one, two = found.corners[ones], found.corners[others]
+    met = _meeting(one, two)
+    return met > overlap * (_areas(one) + _areas(two) - met)
 
 
 def _joined(pieces: Boxes) -> Iterator[Boxes]:
@@ -172,31 +193,37 @@ def _joined(pieces: Boxes) -> Iterator[Boxes]:
             place = group[place]
         return place
 
-    near = _Near(pieces)
+    linked = _hits(
+        pieces, pieces,
+        lambda one, two: _alike(pieces, one, two, OVERLAP) | _faces(pieces, one, two),
+    )  # fmt: skip
+    for one, two in zip(*(places.tolist() for places in linked)):
+        group[head(one)] = head(two)
+    members: dict[int, list[int]] = {}
     for place in range(len(pieces)):
-        others = near.of(pieces, place)
-        for other, share in zip(others, _union_share(pieces, place, others)):
-            if share > OVERLAP or _faces(pieces, place, other):
-                group[head(place)] = head(other)
-    heads = numpy.array([head(place) for place in range(len(pieces))], int)
-    for one in dict.fromkeys(heads.tolist()):
-        members = pieces.take(heads == one)
-        low, high = members.corners[:, :2].min(axis=0), members.corners[:, 2:].max(axis=0)
-        best = [members.scores.max()]
-        yield boxes([*low, *high], best, members.classes[:1])
+        members.setdefault(head(place), []).append(place)
+    for places in members.values():
+        some = pieces.take(places)
+        low, high = some.corners[:, :2].min(axis=0), some.corners[:, 2:].max(axis=0)
+        yield boxes([*low, *high], [some.scores.max()], some.classes[:1])
 
 
-def _faces(pieces: Boxes, place: int, other: int) -> bool:
-    """Tell whether a piece goes on in another: cut at facing sides, meeting along their axis, and
-    mostly level across it."""
-    one, two = pieces.corners[place], pieces.corners[other]
+def _faces(pieces: Boxes, ones: Any, others: Any) -> Any:
+    """Tell of pairs whether the first goes on in the second: cut at facing sides, meeting along
+    their axis, and mostly level across it."""
+    one, two = pieces.corners[ones], pieces.corners[others]
+    found = numpy.zeros(len(ones), dtype=bool)
     for side, facing, axis in _FACING:
-        if not (pieces.cut[place] & side and pieces.cut[other] & facing):
-            continue
-        meets = one[axis] < two[axis] <= one[axis + 2] < two[axis + 2]
+        cut = (pieces.cut[ones] & side).astype(bool) & (pieces.cut[others] & facing).astype(bool)
+        meets = (
+            (one[:, axis] < two[:, axis])
+            & (two[:, axis] <= one[:, axis + 2])
+            & (one[:, axis + 2] < two[:, axis + 2])
+        )
         cross = 1 - axis
-        level = min(one[cross + 2], two[cross + 2]) - max(one[cross], two[cross])
-        longest = max(one[cross + 2], two[cross + 2]) - min(one[cross], two[cross])
-        if meets and level >= OVERLAP * longest:
-            return True
-    return False
+        level = numpy.minimum(one[:, cross + 2], two[:, cross + 2])
+        level = level - numpy.maximum(one[:, cross], two[:, cross])
+        longest = numpy.maximum(one[:, cross + 2], two[:, cross + 2])
+        longest = longest - numpy.minimum(one[:, cross], two[:, cross])
+        found |= cut & meets & (level >= OVERLAP * longest)
+    return found

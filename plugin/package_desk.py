@@ -11,7 +11,7 @@ from qgis.PyQt.QtCore import QCoreApplication, QObject
 
 from ..ui.package_panel import PackagePanel
 from ..ui.package_view import PackageLine, PackageView
-from .dependency.base import BATCH, WANTED, InstallStep, PackageError
+from .dependency.base import BATCH, VISION, WANTED, InstallStep, PackageError
 from .dependency.folder import PackageFolder
 from .dependency.install import Supply, install
 from .egress import gate_of, ledger, package_exchange, proxy_address
@@ -20,7 +20,8 @@ from .runner import RunTask, finish, start
 from .settings import Settings
 
 NAMES = ("ollama", "openai")
-DASK = "distributed"
+OPTIONAL = ("distributed", "onnxruntime")
+"""Shown only where they are there."""
 _LOG = logging.getLogger(__name__)
 
 
@@ -42,7 +43,7 @@ class PackageDesk(QObject):
         self._panels.append(panel)
         panel.destroyed.connect(lambda *_: self._forget(panel))
         panel.install_requested.connect(
-            lambda source: self._install(source, panel.batch.isChecked())
+            lambda source: self._install(source, panel.batch.isChecked(), panel.vision.isChecked())
         )
         panel.cancel_requested.connect(self._cancel)
         panel.remove_requested.connect(self._remove)
@@ -58,7 +59,7 @@ class PackageDesk(QObject):
     def _forget(self, panel: PackagePanel) -> None:
         self._panels = [one for one in self._panels if one is not panel]
 
-    def _install(self, source: str, batch: bool) -> None:
+    def _install(self, source: str, batch: bool, vision: bool) -> None:
         if self._task is not None:
             return
         settings = self._load()
@@ -69,6 +70,7 @@ class PackageDesk(QObject):
             ledger(),
             proxy_address(),
             (*WANTED, *BATCH) if batch else WANTED,
+            VISION if vision else (),
         )
         self._task = RunTask(
             QCoreApplication.translate("PackageDesk", "Geo-OLM: installing packages"),
@@ -108,7 +110,8 @@ class PackageDesk(QObject):
 
     def _show(self, error: str) -> None:
         states = [self._folder.state(name) for name in NAMES]
-        states += [one for one in (self._folder.state(DASK),) if one.version]
+        optional = [self._folder.state(name) for name in OPTIONAL]
+        states += [one for one in optional if one.version]
         lines = tuple(PackageLine(one.name, one.version, one.own) for one in states)
         busy, there = self._task is not None, self._folder.present is not None
         self._view = PackageView(lines, busy, error=error, removable=there)

@@ -28,6 +28,9 @@ _TYPES = {
     "tensor(float)": "float32", "tensor(float16)": "float16", "tensor(double)": "float64",
     "tensor(uint8)": "uint8",
 }  # fmt: skip
+_WHENCE = (
+    "tick ONNX Runtime in Settings > Options > Geo-OLM > Privacy and packages and press Install"
+)
 _QUIET = 3
 _TILE = 512
 _MOST_BANDS = 32
@@ -55,7 +58,7 @@ class DetectionModel:
     """
 
     def __init__(self, path: Path) -> None:
-        runtime = package("onnxruntime", "Detection", "detect elsewhere and add the layer")
+        runtime = package("onnxruntime", "Detection", _WHENCE)
         self._name = path.name
         options = runtime.SessionOptions()
         options.log_severity_level = _QUIET

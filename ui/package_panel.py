@@ -49,6 +49,8 @@ class PackagePanel(Panel):
         self.folder = self._button("Folder", self.tr("Folder…"))
         self.batch = QCheckBox(self.tr("With Dask, which batches of workflows need"))
         self.batch.setObjectName("GeoOlmPackagesBatch")
+        self.vision = QCheckBox(self.tr("With ONNX Runtime, which detection in pictures needs"))
+        self.vision.setObjectName("GeoOlmPackagesVision")
         self._lay_out()
         self.install.clicked.connect(lambda: self.install_requested.emit(self.source.text()))
         self.cancel.clicked.connect(lambda: self.cancel_requested.emit())
@@ -85,10 +87,11 @@ class PackagePanel(Panel):
             button.setVisible(shown)
         self.source.setEnabled(not view.busy)
         self.folder.setEnabled(not view.busy)
-        self.batch.setEnabled(not view.busy)
-        dask = [one for one in view.packages if one.name == "distributed"]
-        self.batch.setHidden(any(not one.own for one in dask))
-        self.batch.setChecked(self.batch.isChecked() or any(one.own for one in dask))
+        for box, name in ((self.batch, "distributed"), (self.vision, "onnxruntime")):
+            held = [one for one in view.packages if one.name == name]
+            box.setEnabled(not view.busy)
+            box.setHidden(any(not one.own for one in held))
+            box.setChecked(box.isChecked() or any(one.own for one in held))
         self.bar.setVisible(view.busy)
         self.line.setVisible(view.busy)
         self.line.setText(view.progress)
@@ -128,6 +131,7 @@ class PackagePanel(Panel):
         self._column.addWidget(self.line)
         self._column.addLayout(self._foot)
         self._column.addWidget(self.batch)
+        self._column.addWidget(self.vision)
 
     def _button(self, name: str, text: str) -> QPushButton:
         button = QPushButton(text)

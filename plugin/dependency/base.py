@@ -12,6 +12,10 @@ WANTED = ("ollama>=0.5,<1", "openai>=1.40,<3")
 BATCH = ("distributed>=2023.9,<2027",)
 """What is installed beside it when the user wants batches of workflows."""
 
+VISION = ("onnxruntime>=1.17,<2",)
+"""What is installed beside it when the user wants detection in pictures: alone, since what it needs
+to run is QGIS's own numpy."""
+
 NEVER = ("numpy", "pandas", "scipy", "shapely", "gdal", "pyqt5", "pyqt6")
 """Packages that belong to QGIS's own Python and are never brought beside it."""
 

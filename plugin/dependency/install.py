@@ -22,7 +22,7 @@ from .base import NEVER, WANTED, InstallStep, PackageError, Tell
 from .folder import PackageFolder
 from .interpreter import Interpreter, find_interpreter, index_of
 from .pip_setting import configured, configured_index
-from .program import run
+from .program import Done, run
 from .resolver import Resolver, rules
 from .wheel import unpack
 from .wheel_source import folder_of, source_of
@@ -40,7 +40,7 @@ class Supply:
 
     `source` is the address of an index or a folder; "" is the index that pip is set to. `proxy`
     is the address of QGIS's own proxy with its name and password, "" without one. `wanted` are
-    the packages with their bounds.
+    the packages with their bounds, `alone` those that come without what they ask for.
     """
 
     source: str
@@ -49,6 +49,7 @@ class Supply:
     ledger: Ledger
     proxy: str = ""
     wanted: tuple[str, ...] = WANTED
+    alone: tuple[str, ...] = ()
 
 
 def install(folder: PackageFolder, supply: Supply, tell: Tell, cancelled: Cancelled) -> None:
@@ -92,7 +93,7 @@ def _by_ourselves(draft: Path, supply: Supply, tell: Tell, cancelled: Cancelled)
     with tempfile.TemporaryDirectory(prefix="geo-olm-") as name:
         place = Path(name)
         with rules(source, place, told) as found:
-            wheels = Resolver(source, found, place, told).wheels(supply.wanted)
+            wheels = Resolver(source, found, place, told).wheels(supply.wanted, supply.alone)
         for number, wheel in enumerate(wheels):
             if cancelled():
                 raise RunCancelled
@@ -117,20 +118,26 @@ class _Pip:
         limits = draft.with_name(f"{draft.name}.txt")
         limits.write_text("".join(f"{name}<0\n" for name in NEVER), encoding="utf-8")
         try:
-            done = run(
-                self._python.path,
-                ["-m", "pip", *self._words(draft, limits, aim)],
-                self._environment(),
-                self._cancelled,
-                PATIENCE_S,
-                self._note,
-            )
+            done = self._run([*self._words(draft, limits, aim), *self._supply.wanted])
+            if done.code == 0 and self._supply.alone:
+                words = self._words(draft, limits, aim)
+                done = self._run([*words, "--no-deps", *self._supply.alone])
         finally:
             limits.unlink()
         if entry:
             self._supply.ledger.end(entry, 200 if done.code == 0 else 0, 0)
         if done.code != 0:
             raise self._failure()
+
+    def _run(self, words: list[str]) -> Done:
+        return run(
+            self._python.path,
+            ["-m", "pip", *words],
+            self._environment(),
+            self._cancelled,
+            PATIENCE_S,
+            self._note,
+        )
 
     def _words(self, draft: Path, limits: Path, aim: Path | None) -> list[str]:
         words = ["install", "--no-input", "--disable-pip-version-check", "--progress-bar", "off"]
@@ -140,7 +147,7 @@ class _Pip:
             words += ["--no-index", "--find-links", str(aim)]
         elif self._supply.source:
             words += ["--index-url", self._supply.source]
-        return [*words, *self._supply.wanted]
+        return words
 
     def _environment(self) -> dict[str, str]:
         """Return what pip is told apart from its words: no other target, and QGIS's proxy.

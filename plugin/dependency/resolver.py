@@ -109,23 +109,25 @@ class Resolver:
         self._links: dict[str, list[WheelLink]] = {}
         self._brought: dict[str, Path] = {}
 
-    def wheels(self, wanted: Sequence[str]) -> list[Path]:
-        """Return the wheels of the wanted projects and of all that they need.
+    def wheels(self, wanted: Sequence[str], alone: Sequence[str] = ()) -> list[Path]:
+        """Return the wheels of the wanted projects and of all that they need, and those of others
+        alone.
 
         A limit that is met late lets all be chosen anew. Raises PackageError and RunCancelled.
         """
         for _ in range(ROUNDS):
-            chosen = self._round(wanted)
+            chosen = self._round(wanted, alone)
             if chosen is not None:
                 return list(chosen.values())
         raise PackageError("No versions of the packages fit together. Try another source.")
 
-    def _round(self, wanted: Sequence[str]) -> dict[str, Path] | None:
+    def _round(self, wanted: Sequence[str], alone: Sequence[str]) -> dict[str, Path] | None:
         """Choose once; None when a limit turned up against what was chosen already."""
         chosen: dict[str, tuple[WheelLink, Path]] = {}
-        queue = list(wanted)
+        queue = [*wanted, *alone]
         while queue:
-            need = self._rules.requirement(queue.pop(0))
+            text = queue.pop(0)
+            need = self._rules.requirement(text)
             if need is None:
                 continue
             name = canonical(need.name)
@@ -142,7 +144,7 @@ class Resolver:
                 continue
             link = self._best(name)
             chosen[name] = (link, self._wheel(link))
-            queue += requirements_of(chosen[name][1])
+            queue += [] if text in alone else requirements_of(chosen[name][1])
         return {name: path for name, (_, path) in chosen.items()}
 
     def _best(self, name: str) -> WheelLink:

@@ -150,6 +150,19 @@ def test_without_pip_the_wheels_come_over_qgis_network(
     subprocess.run([sys.executable, "-I", "-S", "-c", program], check=True)
 
 
+@pytest.mark.parametrize("with_pip", [True, False])
+def test_a_package_that_is_wanted_alone_comes_without_what_it_asks_for(
+    folder: PackageFolder, wheels: Path, tmp_path: Path, request: pytest.FixtureRequest,
+    with_pip: bool,
+) -> None:  # fmt: skip
+    if not with_pip:
+        request.getfixturevalue("without_pip")
+    make_wheel(wheels, "onnxruntime", "1.24.4", ["numpy>=1.21", "flatbuffers"])
+    given = replace(supply(tmp_path, str(wheels)), alone=("onnxruntime>=1.17,<2",))
+    install(folder, given, lambda _: None, never)
+    assert installed(folder) == sorted([*EXPECTED, "onnxruntime-1.24.4.dist-info"])
+
+
 @pytest.mark.usefixtures("without_pip")
 def test_without_pip_and_index_the_user_is_asked_for_one(
     folder: PackageFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -101,6 +101,21 @@ def test_dask_is_installed_beside_the_clients_where_it_is_ticked(
     wait_until(lambda: page.packages.remove.isHidden())
 
 
+def test_onnx_runtime_is_installed_without_the_numpy_that_it_asks_for(
+    page: OptionsPage, tmp_path: Path
+) -> None:
+    make_wheel(client_wheels(tmp_path / "wheels"), "onnxruntime", "1.24.4", ("numpy>=1.21",))
+    page.packages.source.setText(str(tmp_path / "wheels"))
+    page.packages.vision.setChecked(True)
+    press(page, "GeoOlmPackagesInstall")
+    wait_until(lambda: page.packages.remove.isVisible(), 60)
+    assert (Path(sys.path[-1]) / "onnxruntime").is_dir()
+    assert (Path(sys.path[-1]) / "only_ours").is_dir()
+    assert not (Path(sys.path[-1]) / "numpy").exists()
+    press(page, "GeoOlmPackagesRemove")
+    wait_until(lambda: page.packages.remove.isHidden())
+
+
 def test_a_failed_and_a_cancelled_installation_say_so(page: OptionsPage, tmp_path: Path) -> None:
     page.packages.source.setText(str(tmp_path / "gone"))
     press(page, "GeoOlmPackagesInstall")

@@ -107,14 +107,20 @@ def test_installed_packages_say_where_they_are_and_can_be_removed(page: OptionsP
     assert len(removed) == 1
 
 
-def test_dask_is_offered_where_qgis_has_none_of_its_own(page: OptionsPage) -> None:
+@pytest.mark.parametrize(
+    ("name", "package"),
+    [("GeoOlmPackagesBatch", "distributed"), ("GeoOlmPackagesVision", "onnxruntime")],
+)
+def test_an_optional_package_is_offered_where_qgis_has_none_of_its_own(
+    page: OptionsPage, name: str, package: str
+) -> None:
     panel = page.packages
-    box = part(page, QCheckBox, "GeoOlmPackagesBatch")
+    box = part(page, QCheckBox, name)
     panel.show_view(PackageView(MISSING))
     assert (box.isHidden(), box.isChecked()) == (False, False)
-    panel.show_view(PackageView((*THERE, PackageLine("distributed", "2024.8.0", True))))
+    panel.show_view(PackageView((*THERE, PackageLine(package, "2024.8.0", True))))
     assert (box.isHidden(), box.isChecked()) == (False, True)
-    panel.show_view(PackageView((*THERE, PackageLine("distributed", "2024.8.0"))))
+    panel.show_view(PackageView((*THERE, PackageLine(package, "2024.8.0"))))
     assert box.isHidden()
 
 

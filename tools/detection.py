@@ -42,8 +42,7 @@ class DetectObjects:
 
     definition = ToolDefinition(
         "detect_objects",
-        "Detect objects (ships, cars, buildings ...) in an image by a model that the user added: "
-        "polygons with class, score, area_m2 and date, to be counted and filtered.",
+        "Detect objects in an image by a model: polygons with class, score, area_m2 and date.",
         argument.arguments(
             {
                 "layer": argument.layer(Family.RASTER.value),

@@ -25,8 +25,7 @@ class AddDetector(Unchecked):
 
     definition = ToolDefinition(
         "add_detector",
-        "Keep an ONNX model file as a detector for detect_objects or classify_land_cover, with the "
-        "sensor, bands, cell size in metres and classes that it was made for.",
+        "Keep an ONNX model file as a detector, with what it was made for.",
         argument.arguments(
             {
                 "file": {"type": "string", "description": "the model, such as ships.onnx"},

@@ -31,9 +31,8 @@ class ForestByZone(Unchecked):
 
     definition = ToolDefinition(
         "forest_by_zone",
-        "Compute the hectares of tree cover in 2000 and of tree cover lost in each year by zone, "
-        "from scenes of Hansen's Global Forest Change; threshold is the least canopy in percent "
-        "(30).",
+        "Compute the hectares of tree cover in 2000 and lost in each year by zone, from scenes of "
+        "Hansen's forest change.",
         argument.arguments(
             {
                 "scenes": argument.layer("polygon"),

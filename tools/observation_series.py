@@ -53,9 +53,8 @@ class ObservationSeries(Unchecked):
 
     definition = ToolDefinition(
         "observation_series",
-        "Compute what scenes measure (NDVI, reflectance, temperature, aerosol, built-up, "
-        "population) in each zone or at each point for every day; anomaly adds the difference to "
-        "the usual value, chart saves a picture.",
+        "Compute what scenes measure (NDVI, temperature, population ...) in each zone or at each "
+        "point for every day; anomaly adds the difference to the usual value.",
         argument.arguments(
             {
                 "scenes": argument.layer("polygon"),

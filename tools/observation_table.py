@@ -54,8 +54,7 @@ class ObservationRows(Unchecked):
 
     definition = ToolDefinition(
         "observation_rows",
-        "Turn what scenes measure into a point for each cell with x, y, date, band, value and "
-        "unit, inside zones or everywhere; for tables and further statistics.",
+        "Turn what scenes measure into a point for each cell with x, y, date, band, value, unit.",
         argument.arguments(
             {
                 "scenes": argument.layer("polygon"),

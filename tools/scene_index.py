@@ -39,9 +39,7 @@ class IndexScenes(Unchecked):
 
     definition = ToolDefinition(
         "index_scenes",
-        "Index folders of satellite products (Landsat, Sentinel-2, MODIS, GHSL, Hansen, WorldPop, "
-        "any GeoTIFF, HDF or netCDF) or a STAC catalogue into a layer of scenes; run again, it "
-        "reads only what changed.",
+        "Index folders of satellite products, or a STAC catalogue, into a layer of scenes.",
         argument.arguments(
             {
                 "folders": {"type": "array", "items": {"type": "string"}, "minItems": 1},

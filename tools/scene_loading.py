@@ -26,8 +26,7 @@ class LoadScene(Unchecked):
 
     definition = ToolDefinition(
         "load_scene",
-        "Load what scenes measure on one day (NDVI, a band's reflectance, temperature in °C, "
-        "people ...) as a raster: scaled, without fill and cloud, tiles laid side by side.",
+        "Load what scenes measure on one day as a raster, scaled, without fill and cloud.",
         argument.arguments(
             {
                 "scenes": argument.layer("polygon"),

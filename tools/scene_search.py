@@ -34,8 +34,8 @@ class FindScenes(Unchecked):
 
     definition = ToolDefinition(
         "find_scenes",
-        "Pick the scenes of a catalogue by product, measure, area (a layer), place (a name in the "
-        "project's layers), days and cloud, in a new layer.",
+        "Pick scenes of a catalogue by product, measure, area or place, days and cloud, in a new "
+        "layer.",
         argument.arguments(
             {
                 "scenes": argument.layer("polygon"),

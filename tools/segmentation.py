@@ -39,8 +39,7 @@ class ClassifyLandCover(Unchecked):
 
     definition = ToolDefinition(
         "classify_land_cover",
-        "Classify land cover in an image by a model that the user added: a raster of classes with "
-        "names, or polygons with class and area_m2; gives the area of each class.",
+        "Classify land cover in an image by a model; gives the area of each class.",
         argument.arguments(
             {
                 "layer": argument.layer(Family.RASTER.value),

@@ -53,8 +53,8 @@ class ObservationSeries(Unchecked):
 
     definition = ToolDefinition(
         "observation_series",
-        "Compute what scenes measure (NDVI, temperature, population ...) in each zone or at each "
-        "point for every day; anomaly adds the difference to the usual value.",
+        "Compute what scenes measure in each zone or at each point for every day; anomaly adds the "
+        "difference to the usual value.",
         argument.arguments(
             {
                 "scenes": argument.layer("polygon"),

@@ -34,8 +34,7 @@ class FindScenes(Unchecked):
 
     definition = ToolDefinition(
         "find_scenes",
-        "Pick scenes of a catalogue by product, measure, area or place, days and cloud, in a new "
-        "layer.",
+        "Pick scenes of a catalogue by product, measure, place, days and cloud.",
         argument.arguments(
             {
                 "scenes": argument.layer("polygon"),

@@ -31,7 +31,7 @@ class ForestByZone(Unchecked):
 
     definition = ToolDefinition(
         "forest_by_zone",
-        "Compute hectares of tree cover in 2000 and lost in each year by zone, from Hansen's scenes.",
+        "Hectares of tree cover in 2000 and lost in each year by zone, from Hansen's scenes.",
         argument.arguments(
             {
                 "scenes": argument.layer("polygon"),

@@ -116,10 +116,9 @@ def misfit(one: Detector, picture: Picture, asked: list[int]) -> str:
         return f"{one.name} is for {one.sensor} pictures, and {key} is {picture.sensor}."
     low, high = one.resolution
     if high and not low / _FACTOR <= picture.cell <= high * _FACTOR:
-        made_for = f"{low:g} m" if low == high else f"{low:g} to {high:g} m"
         return (
-            f"{one.name} is for cells of {made_for}, and those of {key} are {picture.cell:.3g} m: "
-            f"more than {_FACTOR:g} times off."
+            f"{one.name} is for cells of {one.cells()}, and those of {key} are "
+            f"{picture.cell:.3g} m: more than {_FACTOR:g} times off."
         )
     if asked:
         most = picture.dataset.RasterCount

@@ -34,6 +34,7 @@ _WHENCE = (
 _QUIET = 3
 _TILE = 512
 _MOST_BANDS = 32
+_STEP = 32
 
 
 @dataclass(frozen=True)
@@ -148,17 +149,23 @@ class DetectionModel:
         """Return how many bands the model takes, None where it takes any number."""
         return self.input.shape[-1 if self._bands_last or not self._is_picture else 1]
 
-    def fixed(self) -> tuple[int | None, int | None]:
+    def tile(self, wanted: int) -> tuple[int, int]:
+        """Return columns and rows of a tile: the model's own, else as wanted, else 512."""
+        columns, rows = self._fixed()
+        return columns or wanted or _TILE, rows or wanted or _TILE
+
+    def fed(self, columns: int, rows: int) -> tuple[int, int]:
+        """Return the columns and rows with which a tile must be fed: the model's own, else whole
+        steps of 32, in which most networks halve a picture."""
+        wide, high = self._fixed()
+        return wide or -(-columns // _STEP) * _STEP, high or -(-rows // _STEP) * _STEP
+
+    def _fixed(self) -> tuple[int | None, int | None]:
         """Return the columns and rows that a picture must have, None where they are free."""
         if not self._is_picture:
             return None, None
         rows, columns = self.input.shape[1:3] if self._bands_last else self.input.shape[2:]
         return columns, rows
-
-    def tile(self, wanted: int) -> tuple[int, int]:
-        """Return columns and rows of a tile: the model's own, else as wanted, else 512."""
-        columns, rows = self.fixed()
-        return columns or wanted or _TILE, rows or wanted or _TILE
 
 
 def _tensor(one: Any) -> Tensor:

@@ -201,9 +201,10 @@ def _column(numbers: tuple[float, ...], default: float) -> Any:
     return numpy.array(numbers or (default,), numpy.float32)[:, None, None]
 
 
-def padded(values: Any, size: tuple[int | None, int | None]) -> Any:
-    """Return a tile with zeros to the right and below, where a model wants more columns or rows."""
-    missing = [max(0, (wanted or have) - have) for wanted, have in zip(size, values.shape[:0:-1])]
-    if not any(missing):
+def padded(values: Any, size: tuple[int, int]) -> Any:
+    """Return a tile of (bands, rows, columns) with zeros to the right and below, up to columns and
+    rows."""
+    _, rows, columns = values.shape
+    if (columns, rows) == size:
         return values
-    return numpy.pad(values, ((0, 0), (0, missing[1]), (0, missing[0])))
+    return numpy.pad(values, ((0, 0), (0, size[1] - rows), (0, size[0] - columns)))

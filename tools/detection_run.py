@@ -41,13 +41,18 @@ class DetectionRun:
             self._context.stop_if_cancelled()
             values, there = self._reader.read(tile.window)
             if there.any():
-                fed = values[:, there].T if self._of_pixels else padded(values, model.fixed())
-                yield tile, there, model.run(fed)
+                yield tile, there, model.run(self._fed(values, there))
             else:
                 self.empty += 1
             self._context.progress(100.0 * (number + 1) / len(self.tiles))
         if self.empty == len(self.tiles):
             raise MendableError("The raster has no cell with data, so nothing can be detected.")
+
+    def _fed(self, values: Any, there: Any) -> Any:
+        if self._of_pixels:
+            return values[:, there].T
+        rows, columns = there.shape
+        return padded(values, self._pairing.model.fed(columns, rows))
 
     def words(self) -> str:
         """Say by what and in how many tiles the picture was read."""

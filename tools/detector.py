@@ -81,10 +81,14 @@ class Detector:
         own = self.classes[number].color if 0 <= number < len(self.classes) else ""
         return own or COLOURS[number % len(COLOURS)]
 
+    def cells(self) -> str:
+        """Say for which size of cells it was made."""
+        low, high = self.resolution
+        return f"{high:g} m" if low == high else f"{low:g} to {high:g} m"
+
     def words(self) -> str:
         """Describe the detector in a part of a sentence."""
-        low, high = self.resolution
-        cells = f"cells of {low:g} to {high:g} m" if high else ""
+        cells = f"cells of {self.cells()}" if any(self.resolution) else ""
         bands = f"bands {', '.join(self.bands)}" if self.bands else ""
         said = ", ".join(filter(None, [self.sensor, bands, cells]))
         return f"{self.name} ({said})" if said else self.name

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from . import argument
@@ -13,6 +15,7 @@ from .detection_model import DetectionModel
 from .detector import SENSORS, Detector, DetectorClass, Normalisation, Task
 from .detector_file import checked
 from .detector_store import ENDING, DetectorStore, beside
+from .raster_copy import workspace
 from .registry import Unchecked
 from .spelling import listed
 
@@ -53,7 +56,8 @@ class AddDetector(Unchecked):
         path = context.boundary().readable(arguments["file"], "The model")
         if not path.is_file() or path.suffix.lower() != ENDING:
             raise MendableError(f"{arguments['file']} is no {ENDING} file. Check its name.")
-        model = DetectionModel(path)
+        with workspace(context) as folder:  # a model that needs other files does not open there
+            model = DetectionModel(Path(shutil.copy(path, folder)))
         found = _said(model.described(beside(path), path), arguments)
         channels = model.channels()
         if found.bands and channels is not None and len(found.bands) != channels:

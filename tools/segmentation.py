@@ -134,10 +134,9 @@ class _Cover:
         if detector.task is Task.PIXELS:
             classes[there] = pixels_of(outputs, int(there.sum()), detector)
             return classes
-        wide, high = model.fixed()
         rows, columns = there.shape
-        size = max(rows, high or 0), max(columns, wide or 0)
-        found = cells_of(outputs[0], size, detector)[:rows, :columns]
+        wide, high = model.fed(columns, rows)
+        found = cells_of(outputs[0], (high, wide), detector)[:rows, :columns]
         classes[there] = found[there]
         return classes
 

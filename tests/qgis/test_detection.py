@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy
+import onnx
 import pytest
 from detection_case import (
     BRIGHT,
@@ -315,6 +316,17 @@ def test_a_detector_that_contradicts_its_model_is_not_kept(place: Path) -> None:
         bench.run("add_detector", file="squares.onnx", bands=["VV", "VH"])
     with pytest.raises(MendableError, match=r'"score" .* between 0 and 1'):
         bench.run("add_detector", file="squares.onnx", score=3)
+    assert not (place / "detectors").exists()
+
+
+def test_a_model_that_needs_other_files_is_not_kept(place: Path) -> None:
+    model = onnx.load(str(yolo(place / "out" / "squares.onnx")))
+    onnx.save(
+        model, str(place / "out" / "apart.onnx"), save_as_external_data=True, location="apart"
+    )
+    bench = stage(place)
+    with pytest.raises(MendableError, match=r"apart\.onnx is no ONNX model that can be run here"):
+        bench.run("add_detector", file="apart.onnx")
     assert not (place / "detectors").exists()
 
 

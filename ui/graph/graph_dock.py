@@ -205,6 +205,10 @@ class GraphDock(QgsDockWidget):
         self._act("Nearer", self.tr("Zoom in"), "mActionZoomIn", view.do_nearer)
         self._act("Fit", self.tr("Show all"), "mActionZoomFullExtent", view.fit)
         self.toolbar.addSeparator()
+        self._fill_export()
+
+    def _fill_export(self) -> None:
+        """Add the menu of exports, and the field in which a change is asked for."""
         for name, text in (
             ("model", self.tr("Export as a QGIS model…")),
             ("script", self.tr("Export as a PyQGIS script…")),
@@ -222,9 +226,7 @@ class GraphDock(QgsDockWidget):
         button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         menu = QMenu(button)
-        menu.addActions(
-            [self.actions_by_name[f"Export_{x}"] for x in ("model", "script", "picture")]
-        )
+        menu.addActions([one for key, one in self.actions_by_name.items() if "Export_" in key])
         button.setMenu(menu)
         self.toolbar.addWidget(button)
         self.toolbar.addSeparator()

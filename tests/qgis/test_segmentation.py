@@ -12,7 +12,7 @@ from detection_case import describe, pixels, rows_of, scene, segments, yolo
 from osgeo import gdal
 from qgis.core import QgsRasterLayer
 from raster_case import raster
-from toolbox_case import Bench
+from toolbox_case import Bench, opened
 
 from geo_olm.tools.base import MendableError, ToolCancelled, ToolResult
 
@@ -186,3 +186,23 @@ def test_a_stop_leaves_no_file(place: Path) -> None:
             "classify_land_cover", arguments, shares.append, lambda: len(shares) > 4
         )  # fmt: skip
     assert list((place / "work").glob("**/*.tif")) == []
+
+
+@pytest.mark.shared
+def test_the_real_landsat_scene_is_classified_as_numpy_does(place: Path) -> None:
+    source = Path(__file__).resolve().parents[3] / "shared" / "data" / "real" / "L7_ETMs.tif"
+    bands = gdal.Open(str(source)).ReadAsArray()[[3, 2]].astype("f4") / 255
+    weights = numpy.array([[[[1.0]], [[-1.0]]], [[[0.0]], [[0.0]]], [[[-1.0]], [[1.0]]]], "f4")
+    describe(
+        segments(place / "out" / "cover.onnx", weights, [-0.1, 0, -0.1]), task="segments",
+        bands=["nir", "red"], classes=["plants", "between", "bare"], resolution=[30], size=128,
+        normalisation={"divide": 255},
+    )  # fmt: skip
+    bench = stage(place, opened(source))
+    found = classify(bench, layer="L7_ETMs")
+    difference = bands[0] - bands[1]
+    right = numpy.where(difference > 0.1, 0, numpy.where(difference < -0.1, 2, 1))
+    edge = numpy.isclose(numpy.abs(difference), 0.1, atol=1e-6)
+    assert (cells(bench, found)[~edge] == right[~edge]).all()
+    assert edge.mean() < 0.01
+    assert len(found.numbers) >= 4

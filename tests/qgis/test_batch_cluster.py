@@ -96,6 +96,7 @@ def test_all_inputs_are_done_though_a_process_is_killed_in_mid_job(
     assert gone([one for one in own_processes() if one not in before], 2)
 
 
+@pytest.mark.long
 def test_a_second_call_runs_only_what_failed_is_new_or_has_changed(tmp_path: Path) -> None:
     file, out = towns(tmp_path / "towns.gpkg"), tmp_path / "out"
     broken = tmp_path / "broken.gpkg"
@@ -142,6 +143,7 @@ def test_a_stop_ends_every_process_within_two_seconds_and_keeps_what_is_done(
     check(again, tmp_path / "out", 2)
 
 
+@pytest.mark.long
 def test_the_algorithm_reads_a_table_and_writes_the_record(tmp_path: Path) -> None:
     towns(tmp_path / "towns.gpkg")
     (tmp_path / "near.geoflow.json").write_text(dumps(NEAR))

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -29,16 +29,18 @@ class Chain:
     """The calls that answer a question, the last of them answer or reject.
 
     `$name` in an argument stands for the id of the result that a step called so. `intent` is the
-    kind of question, as our workflow names it.
+    kind of question, as our workflow names it. `known` are the names that the chains of earlier
+    turns of a dialogue gave.
     """
 
     steps: tuple[ChainStep, ...]
     intent: str = "Transform"
+    known: frozenset[str] = frozenset()
 
     @property
     def names(self) -> frozenset[str]:
-        """The names that steps give to their results."""
-        return frozenset(step.name for step in self.steps if step.name)
+        """The names that steps give to their results, and those that are known from before."""
+        return self.known | {step.name for step in self.steps if step.name}
 
     @property
     def work(self) -> tuple[ChainStep, ...]:
@@ -68,6 +70,11 @@ def chain(raw: Mapping[str, Any]) -> Chain:
         ChainStep(one["tool"], one.get("arguments", {}), one.get("as", "")) for one in raw["steps"]
     )
     return Chain(steps, raw.get("intent", "Transform"))
+
+
+def joined(chains: Iterable[Chain]) -> Chain:
+    """Return chains in a row as one."""
+    return Chain(tuple(step for one in chains for step in one.steps))
 
 
 def shipped(path: Path, tasks: str) -> dict[str, tuple[Chain, ...]]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Any
@@ -36,7 +36,8 @@ class FaultModel:
     """Plays one chain for one run; `key` names the task, so that all methods meet the same draws.
 
     Where the server would hold a reply to a schema, faults that the schema forbids cannot be made.
-    It learns what its calls gave from `note`, which takes the run's events.
+    It learns what its calls gave from `note`, which takes the run's events; `earlier` are the ids
+    of results of earlier turns, by the names that their chains gave them.
     """
 
     chain: Chain
@@ -52,6 +53,10 @@ class FaultModel:
     last: str = ""
     emitted: tuple[str, dict[str, Any]] | None = None
     seen: list[str] = field(default_factory=list)
+    earlier: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.ids.update(self.earlier)
 
     # -- a chat model
 
@@ -178,7 +183,7 @@ class FaultModel:
 
     def _held(self, schema: dict[str, Any], fault: Fault | None) -> str:
         if "tasks" in schema.get("properties", {}):
-            made = plan(self.chain, schema["properties"], fault)
+            made = plan(self.chain, schema["properties"], fault, self.earlier)
             return json.dumps(made, ensure_ascii=False)
         branches = schema.get("anyOf", [schema])
         tools: dict[str, dict[str, Any]] = {}
@@ -212,7 +217,7 @@ class FaultModel:
     def _said(self, properties: dict[str, Any]) -> dict[str, Any]:
         """Return what Init asks for: the intent of the chain, and the layers that it names. The
         work begins there, so what was done before does not count."""
-        self.at, self.ids = 0, {}
+        self.at, self.ids = 0, dict(self.earlier)
         said: dict[str, Any] = {}
         named = json.dumps([dict(one.arguments) for one in self.chain.steps], ensure_ascii=False)
         for key, one in properties.items():

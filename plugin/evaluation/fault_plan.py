@@ -11,10 +11,13 @@ from .chain import Chain, ChainStep, filled
 from .fault_rate import Fault
 
 
-def plan(chain: Chain, properties: Mapping[str, Any], fault: Fault | None) -> dict[str, Any]:
+def plan(
+    chain: Chain, properties: Mapping[str, Any], fault: Fault | None, earlier: Mapping[str, str]
+) -> dict[str, Any]:
     """Return the tasks of a chain, and its answer, within the schema of a planned graph.
 
-    A step whose tool the schema does not offer is left out, as a reply held to it must.
+    `earlier` are the ids of results of earlier turns, by their names. A step whose tool the schema
+    does not offer is left out, as a reply held to it must.
     """
     items = properties["tasks"]["items"]
     agents: dict[str, str] = {}
@@ -31,7 +34,8 @@ def plan(chain: Chain, properties: Mapping[str, Any], fault: Fault | None) -> di
         steps.reverse()
     if fault is Fault.LOOP:
         steps = [steps[0], *steps]
-    names = {one.name: f"v{place}" for place, one in enumerate(steps, 1) if one.name}
+    own = {one.name: f"v{place}" for place, one in enumerate(steps, 1) if one.name}
+    names = {**earlier, **own}
     tasks = [
         {
             "id": f"v{place}",

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The method that plays a task's gold chain through the tools, and is graded like any other."""
+"""The method that plays a task's gold chains through the tools, and is graded like any other."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,16 +16,17 @@ from ..agent.event import CallFinished, CallStarted, Event, RunFinished, RunStar
 from ..assembly import make_toolbox
 from ..llm.base import Cancelled
 from ..record import Recorder
-from ..runner import MainThread, RunTask, wait
+from ..runner import MainThread, RunTask
 from ..settings import Settings
+from .errand import Errand, Wait
 from .gold_layer import GoldError
 from .gold_reference import Book
-from .gold_step import Call, Closing, StepReader
+from .gold_step import Call, Closing, StepReader, steps_of
 from .task import Task
 
 
 class GoldMethod:
-    """Plays the chain that a task holds; made anew for each task by `of_task`."""
+    """Plays the chains that a task holds; made anew for each task by `of_task`."""
 
     name = "gold"
 
@@ -36,50 +37,63 @@ class GoldMethod:
         """Return the method that plays this task; `data` is the folder of its sources."""
         return GoldMethod(self._settings, task, data)
 
-    def answer(
-        self,
-        question: str,
-        project: QgsProject,
-        output_folder: Path,
-        seed: int,
-        on_event: Callable[[Event], None],
-        cancelled: Cancelled,
-    ) -> dict[str, Any]:
-        """Play every step, on a worker; a step that fails ends the run as failed."""
+    def talk(self, project: QgsProject, output_folder: Path, seed: int) -> GoldTalk:
+        """Begin to play over a project. Main thread only."""
         if self._task is None:
             raise GoldError("The gold method plays tasks; it answers no other question.")
-        recorder = Recorder(question)
         main = MainThread()
         toolbox = make_toolbox(project, self._settings, main)
         toolbox.use_folders(output_folder, (self._data,))
-        toolbox.begin_turn(question)
-        player = _Player(self._task, self._data, project, toolbox, main.call)
+        return GoldTalk(self._task.parts, self._data, project, toolbox, main)
+
+
+class GoldTalk:
+    """The chains of a task, one for each question, played in one project."""
+
+    def __init__(
+        self,
+        parts: Sequence[Task],
+        data: Path,
+        project: QgsProject,
+        toolbox: ProjectToolbox,
+        main: MainThread,
+    ) -> None:
+        self._parts = iter(parts)
+        self._toolbox, self._main = toolbox, main
+        self._player = _Player(data, project, toolbox, main.call)
+
+    def ask(
+        self, question: str, on_event: Callable[[Event], None], cancelled: Cancelled
+    ) -> Errand[dict[str, Any]]:
+        """Play every step, on a worker; a step that fails ends the run as failed."""
+        part = next(self._parts)
+        recorder = Recorder(question)
+        self._toolbox.begin_turn(question)
 
         def note(event: Event) -> None:
             recorder.note(event)
             on_event(event)
 
-        task = RunTask("Geo-OLM", lambda emit, stopped: player.play(emit, stopped))
+        task = RunTask("Geo-OLM", lambda emit, stopped: self._player.play(part, emit, stopped))
         task.told.connect(note)
-        try:
-            wait(task, cancelled)
-        finally:
-            toolbox.close()
+        yield Wait(task, cancelled)
         return recorder.record()
+
+    def close(self) -> None:
+        """Let go of the project's layers."""
+        self._toolbox.close()
 
 
 class _Player:
-    """One chain in one project."""
+    """Plays chains in one project; later ones know what earlier ones gave."""
 
     def __init__(
         self,
-        task: Task,
         data: Path,
         project: QgsProject,
         toolbox: ProjectToolbox,
         call: Callable[[Callable[[], Any]], Any],
     ) -> None:
-        self._task = task
         self._project = project
         self._toolbox = toolbox
         self._call = call
@@ -94,13 +108,17 @@ class _Player:
         self._emit: Callable[[Event], None] = lambda event: None
         self._cancelled: Cancelled = lambda: False
 
-    def play(self, emit: Callable[[Event], None], cancelled: Cancelled) -> None:
-        """Play the steps in order and tell each call and the end."""
+    def play(self, task: Task, emit: Callable[[Event], None], cancelled: Cancelled) -> None:
+        """Play the steps of a task in order and tell each call and the end."""
         began = time.monotonic()
         self._emit, self._cancelled = emit, cancelled
-        emit(RunStarted(self._task.question, GoldMethod.name, "", (), len(self._task.gold)))
+        self._closing, self._results, self._seconds = Closing(), [], 0.0
+        steps = steps_of(task)
+        emit(RunStarted(task.question, GoldMethod.name, "", (), len(steps)))
         try:
-            self._steps()
+            if not steps:
+                raise GoldError(f"Task {task.id} has no gold chain.")
+            self._play(steps)
             status, said = self._closing.status, self._closing.text
         except ToolCancelled:
             status, said = Status.CANCELLED, "Stopped."
@@ -111,10 +129,8 @@ class _Player:
         total = time.monotonic() - began
         emit(self._ended(status, said, total))
 
-    def _steps(self) -> None:
-        if not self._task.gold:
-            raise GoldError(f"Task {self._task.id} has no gold chain.")
-        for number, step in enumerate(self._task.gold, 1):
+    def _play(self, steps: Sequence[Mapping[str, Any]]) -> None:
+        for number, step in enumerate(steps, 1):
             try:
                 read = self._reader.read(step)
                 if isinstance(read, Closing):

@@ -11,10 +11,13 @@ from typing import Any
 from qgis.core import QgsApplication, QgsProcessingParameterDefinition
 
 from ...tools.base import ToolDefinition
+from ..agent.closing import ANSWER, REJECT
 from ..agent.event import Status
+from .chain import ChainStep
 from .gold_layer import GoldError
 from .gold_reference import Book
 from .source import resolved
+from .task import Task
 from .task_fault import is_number
 
 RENAMED: dict[str, tuple[str, dict[str, str]]] = {
@@ -23,6 +26,10 @@ RENAMED: dict[str, tuple[str, dict[str, str]]] = {
     "style_categorised": ("style_categorized", {}),
 }
 """Tools that the task files call otherwise than we do: our name, and our arguments' names."""
+
+RUN = "run_algorithm"
+_ANSWERED = {"value": "number"}
+"""What an answer's arguments are called in a gold step."""
 
 _LAYERS = {"source", "vector", "raster", "layer", "multilayer", "mesh", "pointcloud", "extent"}
 _PARTS, _WITHIN = "::|::", "::~::"
@@ -47,6 +54,26 @@ class Closing:
     text: str = ""
     number: float | None = None
     names: tuple[str, ...] = field(default=())
+
+
+def steps_of(task: Task) -> tuple[Mapping[str, Any], ...]:
+    """Return the steps to play of a task: its gold steps, else those of its first chain."""
+    if task.gold or not task.chains:
+        return task.gold
+    return tuple(map(_step, task.chains[0].steps))
+
+
+def _step(one: ChainStep) -> Mapping[str, Any]:
+    """Return a step of a chain in the form of a gold step."""
+    given = dict(one.arguments)
+    if one.tool == ANSWER:
+        layers = given.pop("layers", [])
+        ended = {_ANSWERED.get(key, key): value for key, value in given.items()}
+        return {"tool": ANSWER, **ended, **({"layer": layers[0]} if layers else {})}
+    named = {"as": one.name} if one.name else {}
+    if one.tool == RUN:
+        return {**given, **named}
+    return {"tool": one.tool, **given, **named}
 
 
 class StepReader:
@@ -77,9 +104,9 @@ class StepReader:
             raise GoldError("it is of no known kind: it names no algorithm and no tool.")
         name = str(step["tool"])
         given = {key: value for key, value in step.items() if key not in ("tool", "as")}
-        if name == "answer":
+        if name == ANSWER:
             return self._answer(given)
-        if name == "reject":
+        if name == REJECT:
             return Closing(Status.REJECTED, str(given.get("reason", given.get("reject", ""))))
         return self._tool(name, given)
 
@@ -99,7 +126,7 @@ class StepReader:
                 kind = "" if definition is None else definition.type()
                 read[name] = self._parameter(kind, value)
         arguments = {"algorithm": identity, "parameters": read}
-        return Call("run_algorithm", arguments, files=tuple(files))
+        return Call(RUN, arguments, files=tuple(files))
 
     def _parameter(self, kind: str, value: Any) -> Any:
         if kind in _LAYERS and isinstance(value, list):

@@ -4,43 +4,41 @@
 from __future__ import annotations
 
 import errno
-import json
 import os
 import shutil
-import traceback
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from osgeo import gdal
-from qgis.core import QgsProject
+from qgis.PyQt.QtCore import QEventLoop
 
 from ..agent.event import Status
 from ..llm.base import ModelError
-from ..place import RESOURCES
-from .correctness import ReleasedScorer, as_papers_define
-from .energy import EnergyMeter
-from .grade import grade
-from .keeper import Keeper, files_of
-from .method import Method, TaskMethod
-from .outcome import Grade, Output
-from .reference import made_calls, references
-from .result import Measured, ResultFile, entry, numbers
-from .same_call import SameCalls, load
-from .source import SourceError, changes, listing, missing_sources, open_project, question_of
+from .errand import Errand, Errands
+from .job import Job, Pool, jobs
+from .method import AnyMethod
+from .result import ResultFile, entry
+from .score import Scores
+from .source import SourceError, missing_sources
 from .task import Task
-from .watch import Watch, as_json
+from .trial import Found, Rules, RunStopped, Trial
 
 CLOSING_OPTIONS = {"GDAL_PAM_ENABLED": "NO"}
-SAME_CALLS = RESOURCES / "evaluation" / "same_calls.json"
 ROOM = 16 * 1024 * 1024
 """Bytes that the disk of the results has to have free after a run that failed."""
 
+Ended = Callable[["BaseException | None"], None]
 
-class RunStopped(Exception):
-    """The user stopped the evaluation while a run was in progress."""
+
+@dataclass(frozen=True)
+class Endpoint:
+    """A model server by its address, and the methods as they ask it."""
+
+    address: str
+    methods: tuple[AnyMethod, ...]
 
 
 @dataclass(frozen=True)
@@ -49,11 +47,12 @@ class Plan:
 
     `data` is the folder that sources are relative to, `asked` the name of the model asked for
     ("" is the server's first); a run over `token_cap` evaluated tokens or `seconds_cap` seconds
-    counts as failed (0 is no cap); repeat n uses the seed `seed` + n.
+    counts as failed (0 is no cap); repeat n uses the seed `seed` + n. `endpoints`, where there are
+    any, share the runs and have the same methods.
     """
 
     tasks: tuple[Task, ...]
-    methods: tuple[Method, ...]
+    methods: tuple[AnyMethod, ...]
     data: Path
     out: Path
     repeats: int = 1
@@ -61,6 +60,7 @@ class Plan:
     seed: int = 7
     token_cap: int = 6000
     seconds_cap: float = 180.0
+    endpoints: tuple[Endpoint, ...] = ()
 
 
 @contextmanager
@@ -77,7 +77,12 @@ def closed_inputs() -> Iterator[None]:
 
 
 class Harness:
-    """Runs a plan. Use it on the main thread, where the projects and their layers live."""
+    """Runs a plan. Use it on the main thread, where the projects and their layers live; what
+    takes long is done in the background, so that the window goes on.
+
+    Each endpoint takes the next run as soon as it is free; one that has ended gives its run back
+    to the others, and `down` says by its address why.
+    """
 
     def __init__(
         self,
@@ -88,160 +93,146 @@ class Harness:
         """`on_run` gets each finished entry, the number of runs done, and that of all."""
         self._plan = plan
         self._on_run = on_run
-        self._cancelled = cancelled
-        self._same: SameCalls = load(SAME_CALLS)
-        self._released = {method.name: ReleasedScorer(self._same) for method in plan.methods}
+        self._asked_to_stop = cancelled
+        self._endpoints = plan.endpoints or (Endpoint("", plan.methods),)
+        self._jobs = jobs(plan.tasks, [one.name for one in plan.methods], plan.repeats)
+        self._scores = Scores(self._jobs)
+        self._errands = Errands()
+        self._open = ExitStack()
+        self._working: set[str] = set()
+        self._fault: BaseException | None = None
+        self._stopped = self._is_told = False
+        self.down: dict[str, ModelError] = {}
 
     def run(self) -> Path:
         """Run what is not finished yet and return the path of the results file.
 
         Raises SourceError when data are missing, ResultError for a broken results file, ModelError
-        when there is no model to ask, OSError when OUT cannot be written. When stopped it returns
-        early; the unfinished run is not counted.
+        when no server is left to ask, OSError when OUT cannot be written. When stopped it returns
+        early; unfinished runs are not counted.
+        """
+        loop = QEventLoop()
+        ends: list[BaseException | None] = []
+
+        def ended(error: BaseException | None) -> None:
+            ends.append(error)
+            loop.quit()
+
+        self.begin(ended)
+        if not ends:
+            loop.exec()
+        if ends[0] is not None:
+            raise ends[0]
+        return self._results.path
+
+    def begin(self, ended: Ended) -> None:
+        """Do the same without waiting; `ended` gets the error of `run` or None.
+
+        What hinders the beginning is raised at once.
         """
         absent = missing_sources(self._plan.tasks, self._plan.data)
         if absent:
             raise SourceError("Data are missing: " + "; ".join(absent))
         self._plan.out.mkdir(parents=True, exist_ok=True)
-        results = ResultFile(self._plan.out / "results.json")
-        keys = self._keys()
-        with closed_inputs():
-            for done, (task, method, repeat) in enumerate(keys, 1):
-                key = (task.id, method.name, repeat)
-                if self._cancelled():
-                    break
-                self._released[method.name].allow(references(task))
-                if results.finished(key, self._plan.asked):
-                    continue
-                try:
-                    run = self._run_one(task, method, repeat)
-                except RunStopped:
-                    break
-                results.add(run)
-                self._on_run(run, done, len(keys))
-        return results.path
+        order = [job.key for job in self._jobs]
+        self._results = ResultFile(self._plan.out / "results.json", order)
+        asked = self._plan.asked
+        left = [job for job in self._jobs if not self._results.finished(job.key, asked)]
+        self._pool, self._done = Pool(left), len(self._jobs) - len(left)
+        self._ended = ended
+        self._open.enter_context(closed_inputs())
+        self._working = {one.address for one in self._endpoints}
+        for one in self._endpoints:
+            self._take_up(one)
 
-    def _keys(self) -> list[tuple[Task, Method, int]]:
-        """Every task meets every method before it is repeated, so that an early end is fair."""
-        return [
-            (task, method, repeat)
-            for repeat in range(1, self._plan.repeats + 1)
-            for task in self._plan.tasks
-            for method in self._plan.methods
-        ]
+    def close(self, seconds: float) -> bool:
+        """Stop, and let what runs reach its end; false when it did not within `seconds`."""
+        self._stopped = True
+        return self._errands.close(seconds)
 
-    def _run_one(self, task: Task, method: Method, repeat: int) -> dict[str, Any]:
-        folder = self._fresh_folder(task, method, repeat)
-        before = listing([task], self._plan.data)
-        meter, watch = EnergyMeter(), self._watch(task, folder)
-        record, outputs, error, layers = self._answered(task, method, repeat, folder, watch)
-        self._look_for_room(record, watch)
-        judged = grade(task.expect, record, outputs)
-        changed = changes(before, listing([task], self._plan.data))
-        if changed:
-            error = f"The inputs changed: {', '.join(changed)}."
-        if error:
-            judged = Grade(False, (error, *judged.reasons))
-        text = json.dumps(as_json(record), ensure_ascii=False, indent=1)
-        (folder / "record.json").write_text(text, encoding="utf-8")
-        measured = self._measured(task, method, record, watch, layers, meter)
-        key = (task.id, method.name, repeat)
-        return entry(key, self._plan.asked, record, judged, outputs, error, measured)
+    def _is_stopped(self) -> bool:
+        return self._stopped or self._fault is not None or self._asked_to_stop()
 
-    def _watch(self, task: Task, folder: Path) -> Watch:
-        question = question_of(task, self._plan.data)
-        caps = (self._plan.token_cap, self._plan.seconds_cap)
-        return Watch(folder / "events.jsonl", question, *caps, self._cancelled)
+    # -- the endpoints
 
-    def _look_for_room(self, record: dict[str, Any], watch: Watch) -> None:
-        """Tell a run that failed from a full disk. Raises OSError for the latter."""
-        if watch.broken is not None:
-            raise watch.broken
-        free = shutil.disk_usage(self._plan.out).free
-        if record.get("status") == Status.FAILED.value and free < ROOM:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self._plan.out))
-
-    def _measured(
-        self,
-        task: Task,
-        method: Method,
-        record: dict[str, Any],
-        watch: Watch,
-        layers: dict[str, str],
-        meter: EnergyMeter,
-    ) -> Measured:
-        """Score the calls, and gather what the run used; a task without a chain has no score."""
-        total = numbers(record.get("seconds"), ("total",))["total"]
-        joules, phases = meter.joules(), watch.phases.split(total)
-        chains, cost = references(task), watch.cost
-        if not chains:
-            return Measured(cost=cost, energy=joules, phases=phases)
-        calls = made_calls(watch.calls, layers, str(record.get("status")))
-        return Measured(
-            as_papers_define(calls, chains, self._same).value,
-            self._released[method.name].score(calls, chains).value,
-            cost,
-            joules,
-            phases,
+    def _take_up(self, endpoint: Endpoint) -> None:
+        self._working.add(endpoint.address)
+        self._errands.begin(
+            self._served(endpoint), lambda _value, error: self._let_go(endpoint, error)
         )
 
-    def _fresh_folder(self, task: Task, method: Method, repeat: int) -> Path:
-        folder = self._plan.out / "runs" / f"{task.id}.{method.name}.{repeat}"
+    def _served(self, endpoint: Endpoint) -> Errand[None]:
+        """Do one run after another with an endpoint. Raises ModelError when it has ended."""
+        while self._pool and not self._is_stopped():
+            job = self._pool.take()
+            try:
+                run = yield from self._run_one(job, endpoint)
+            except RunStopped:
+                return
+            except ModelError:
+                self._pool.give_back(job)
+                raise
+            self._results.add(run)
+            self._done += 1
+            self._on_run(run, self._done, len(self._jobs))
+
+    def _let_go(self, endpoint: Endpoint, error: BaseException | None) -> None:
+        """Take note that an endpoint has nothing to do, or has ended; others go on."""
+        self._working.discard(endpoint.address)
+        if isinstance(error, ModelError):
+            self.down[endpoint.address] = error
+        elif error is not None:
+            self._fault = self._fault or error
+        alive = [one for one in self._endpoints if one.address not in self.down]
+        if self._pool and not self._is_stopped():
+            for one in alive:
+                if one.address not in self._working:
+                    self._take_up(one)
+        if not self._working and not self._is_told:
+            self._finish()
+
+    def _finish(self) -> None:
+        self._is_told = True
+        self._open.close()
+        lost = bool(self._pool) and not self._is_stopped() and self.down
+        self._ended(self._fault or (list(self.down.values())[-1] if lost else None))
+
+    # -- one run
+
+    def _run_one(self, job: Job, endpoint: Endpoint) -> Errand[dict[str, Any]]:
+        plan = self._plan
+        method = next(one for one in endpoint.methods if one.name == job.method)
+        folder = self._fresh_folder(job)
+        rules = Rules(plan.data, plan.token_cap, plan.seconds_cap, self._is_stopped)
+        found = yield from Trial(job.task, method, plan.seed + job.repeat, folder, rules).run()
+        self._look_for_room(found)
+        joules = found.joules if len(self._endpoints) == 1 else None
+        measured = self._scores.measured(job, found, joules)
+        turns = zip(job.task.turns, found.turns)
+        return entry(
+            job.key,
+            plan.asked,
+            found.record,
+            found.grade,
+            found.outputs,
+            found.error,
+            measured,
+            [one.as_json(turn.question) for turn, one in turns],
+        )
+
+    def _look_for_room(self, found: Found) -> None:
+        """Tell a run that failed from a full disk. Raises OSError for the latter."""
+        free = shutil.disk_usage(self._plan.out).free
+        failed = any(one.record.get("status") == Status.FAILED.value for one in found.turns)
+        if failed and free < ROOM:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self._plan.out))
+
+    def _fresh_folder(self, job: Job) -> Path:
+        folder = self._plan.out / "runs" / f"{job.task.id}.{job.method}.{job.repeat}"
         if folder.exists():
             shutil.rmtree(folder)
         (folder / "files").mkdir(parents=True)
         return folder
-
-    def _answered(
-        self, task: Task, method: Method, repeat: int, folder: Path, watch: Watch
-    ) -> tuple[dict[str, Any], list[Output], str, dict[str, str]]:
-        """Return the record, the kept outputs, what went wrong besides a wrong answer, and the
-        names of the task's layers by their ids."""
-        try:
-            project = open_project(task, self._plan.data)
-        except SourceError as error:
-            watch.close()
-            return watch.failure(str(error)), [], str(error), {}
-        if isinstance(method, TaskMethod):
-            method = method.of_task(task, self._plan.data)
-        question = question_of(task, self._plan.data)
-        layers = {key: layer.name() for key, layer in project.mapLayers().items()}
-        keeper = Keeper(project, folder)
-        try:
-            record, fault = self._asked(method, question, project, repeat, folder, watch)
-            outputs = keeper.keep(files_of(record))
-            return record, outputs, fault or " ".join(keeper.faults), layers
-        finally:
-            watch.close()
-            project.clear()
-
-    def _asked(
-        self,
-        method: Method,
-        question: str,
-        project: QgsProject,
-        repeat: int,
-        folder: Path,
-        watch: Watch,
-    ) -> tuple[dict[str, Any], str]:
-        """Return the record and, for a crash or an excess, what happened."""
-        seed = self._plan.seed + repeat
-        try:
-            record = method.answer(
-                question, project, folder / "files", seed, watch.note, watch.cancelled
-            )
-        except ModelError:
-            raise
-        except Exception as error:  # a method that crashes counts as failed; its trace is kept
-            (folder / "trace.txt").write_text(traceback.format_exc(), encoding="utf-8")
-            said = f"{type(error).__name__}: {error}"
-            return watch.failure(said), said
-        if record.get("status") == Status.CANCELLED.value and self._cancelled():
-            raise RunStopped
-        excess = watch.excess(numbers(record.get("tokens"), ("evaluated",))["evaluated"])
-        if excess:
-            record = {**record, "status": Status.FAILED.value, "reason": excess}
-        return record, excess
 
 
 def chosen(tasks: Sequence[Task], ids: str) -> tuple[Task, ...]:

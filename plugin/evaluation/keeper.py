@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +16,14 @@ from qgis.core import (
     QgsProject,
     QgsRasterLayer,
     QgsVectorFileWriter,
+    QgsVectorFileWriterTask,
     QgsVectorLayer,
 )
+from qgis.PyQt.QtCore import pyqtSignal
 
+from ..llm.base import Cancelled
+from ..runner import RunTask
+from .errand import Errand, Wait
 from .outcome import Output
 
 UNSAFE = re.compile(r'[\\/:*?"<>|\x00-\x1f]+')
@@ -36,6 +41,29 @@ def style_of(layer: QgsMapLayer) -> str:
     return str(style.xmlData())
 
 
+class WriteTask(QgsVectorFileWriterTask):
+    """Writes a layer in the background; `fault` says afterwards what went wrong, or ""."""
+
+    ended = pyqtSignal(object)
+
+    def __init__(
+        self, layer: QgsVectorLayer, path: str, options: QgsVectorFileWriter.SaveVectorOptions
+    ) -> None:
+        """Take a snapshot of the layer, on the main thread."""
+        super().__init__(layer, path, options)
+        self.fault = ""
+        self.errorOccurred.connect(self._fail)
+
+    def finished(self, result: bool) -> None:
+        """Tell the end, on the main thread."""
+        super().finished(result)
+        self.fault = self.fault or ("" if result else "the writing was stopped")
+        self.ended.emit(None)
+
+    def _fail(self, _code: int, message: str) -> None:
+        self.fault = message or "it cannot be written"
+
+
 class Keeper:
     """Writes a run's outputs into its folder; made before the run, so that it knows the inputs.
 
@@ -48,13 +76,16 @@ class Keeper:
         self._styles = {key: style_of(item) for key, item in project.mapLayers().items()}
         self.faults: list[str] = []
 
-    def keep(self, files: Iterable[str]) -> list[Output]:
-        """Keep new layers, changed and new styles, and the named files; faults are gathered."""
+    def keep(self, files: Iterable[str]) -> Errand[list[Output]]:
+        """Keep new layers, changed and new styles, and the named files; faults are gathered.
+
+        Layers are written in the background.
+        """
         outputs: list[Output] = []
         for key, layer in self._project.mapLayers().items():
             try:
                 if key not in self._styles:
-                    outputs += self._keep_layer(layer)
+                    outputs += yield from self._keep_layer(layer)
                 if style_of(layer) != self._styles.get(key):
                     outputs += self._keep_style(layer)
             except KeepError as error:
@@ -73,36 +104,44 @@ class Keeper:
             path = folder / f"{stem}_{count}{suffix}"
         return path
 
-    def _keep_layer(self, layer: QgsMapLayer) -> list[Output]:
+    def _keep_layer(self, layer: QgsMapLayer) -> Errand[list[Output]]:
+        name = layer.name()
         if isinstance(layer, QgsVectorLayer):
-            return [Output("layer", layer.name(), self._write_vector(layer))]
+            return [Output("layer", name, (yield from self._write_vector(layer)))]
         if isinstance(layer, QgsRasterLayer):
-            return [Output("raster", layer.name(), self._write_raster(layer))]
+            return [Output("raster", name, (yield from self._write_raster(layer)))]
         return []
 
-    def _write_vector(self, layer: QgsVectorLayer) -> str:
+    def _write_vector(self, layer: QgsVectorLayer) -> Errand[str]:
         path = self._free("layers", layer.name(), ".gpkg")
         options = QgsVectorFileWriter.SaveVectorOptions()
         options.driverName = "GPKG"
         options.layerName = layer.name()
         options.layerOptions = [f"FID={FEATURE_ID}"]
-        context = self._project.transformContext()
-        code, message, *_ = QgsVectorFileWriter.writeAsVectorFormatV3(
-            layer, str(path), context, options
-        )
-        if code != QgsVectorFileWriter.WriterError.NoError:
-            raise KeepError(f"The layer '{layer.name()}' could not be kept: {message}")
+        task = WriteTask(layer, str(path), options)
+        name = layer.name()
+        yield Wait(task)
+        if task.fault:
+            raise KeepError(f"The layer '{name}' could not be kept: {task.fault}")
         return str(path)
 
-    def _write_raster(self, layer: QgsRasterLayer) -> str:
-        path = self._free("rasters", layer.name(), ".tif")
-        try:
-            written = gdal.Translate(str(path), layer.source(), format="GTiff")
-        except RuntimeError as error:
-            raise KeepError(f"The raster '{layer.name()}' could not be kept: {error}") from error
-        if written is None:
-            raise KeepError(f"The raster '{layer.name()}' could not be kept.")
-        written.FlushCache()
+    def _write_raster(self, layer: QgsRasterLayer) -> Errand[str]:
+        path, name, source = (
+            self._free("rasters", layer.name(), ".tif"),
+            layer.name(),
+            layer.source(),
+        )
+
+        def work(emit: Callable[[Any], None], stopped: Cancelled) -> None:
+            try:
+                written = gdal.Translate(str(path), source, format="GTiff")
+            except RuntimeError as error:
+                raise KeepError(f"The raster '{name}' could not be kept: {error}") from error
+            if written is None:
+                raise KeepError(f"The raster '{name}' could not be kept.")
+            written.FlushCache()
+
+        yield Wait(RunTask("Geo-OLM", work))
         return str(path)
 
     def _keep_style(self, layer: QgsMapLayer) -> list[Output]:

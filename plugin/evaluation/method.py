@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is measured: a method answers a question in a project and gives back a record."""
+"""What is measured: a method answers questions in a project and gives back their records."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, Union, runtime_checkable
 
 from qgis.core import QgsProject
 
-from ..agent.event import Event, Status
-from ..llm.base import Cancelled, NoModel
+from ..agent.event import Event
+from ..llm.base import Cancelled
 from ..settings import Settings
-from .contest import STATES, Contender, ModelSource, look_for_the_server
+from .contest import OWN, STATES, Contender
+from .errand import Errand
 from .fault_rate import asked_for
 from .gold import GoldMethod
 from .rival.catalog import EXPOSURES, RIVALS
@@ -27,7 +27,8 @@ class Method(Protocol):
     """A way to answer questions.
 
     `answer` returns the record of a question (contract), calls `on_event` for every event, and
-    ends soon after `cancelled` turns true. It is called on the main thread.
+    ends soon after `cancelled` turns true. It is called on the main thread, and holds it up; a
+    method that asks a model is a TalkingMethod.
     """
 
     @property
@@ -49,52 +50,41 @@ class Method(Protocol):
         """
 
 
+class Talk(Protocol):
+    """A method at work over one project: it knows what was asked before."""
+
+    def ask(self, question: str, on_event: OnEvent, cancelled: Cancelled) -> Errand[dict[str, Any]]:
+        """Answer the next question as `Method.answer` does, without holding up the main thread."""
+
+    def close(self) -> None:
+        """Let go of the project."""
+
+
+@runtime_checkable
+class TalkingMethod(Protocol):
+    """A method that works in the background, and can be asked one question after the other."""
+
+    @property
+    def name(self) -> str:
+        """The name in the results."""
+
+    def talk(self, project: QgsProject, output_folder: Path, seed: int) -> Talk:
+        """Begin a chat over a project. Main thread only."""
+
+
+AnyMethod = Union[Method, TalkingMethod]
+
+
 @runtime_checkable
 class TaskMethod(Protocol):
     """A method that has to know the task itself, not its question alone."""
 
-    def of_task(self, task: Task, data: Path) -> Method:
+    def of_task(self, task: Task, data: Path) -> AnyMethod:
         """Return the method for one task, whose sources are relative to `data`."""
 
 
-class GeoOlmMethod:
-    """The plugin's own agent, as the chat uses it."""
-
-    name = "geo-olm"
-
-    def __init__(self, settings: Settings) -> None:
-        self._settings = settings
-
-    def answer(
-        self,
-        question: str,
-        project: QgsProject,
-        output_folder: Path,
-        seed: int,
-        on_event: OnEvent,
-        cancelled: Cancelled,
-    ) -> dict[str, Any]:
-        """Answer with the session's agent. Raises NoModel when no model took up the question."""
-        from ..session import answer_question
-
-        settings = replace(self._settings, seed=seed)
-        record = answer_question(
-            question, project, settings, str(output_folder), on_event, cancelled
-        )
-        if record["status"] == Status.FAILED.value:
-            if not record["model"]["name"]:
-                raise NoModel(record["reason"])
-            look_for_the_server(ModelSource(), settings)
-        return record
-
-    def of_task(self, task: Task, data: Path) -> Method:
-        """Return the method for one task; files in the task's data folder may be read."""
-        folders = "\n".join(filter(None, [self._settings.allowed_folders, str(data)]))
-        return GeoOlmMethod(replace(self._settings, allowed_folders=folders))
-
-
-METHODS: dict[str, Callable[[Settings], Method]] = {
-    GeoOlmMethod.name: GeoOlmMethod,
+METHODS: dict[str, Callable[[Settings], AnyMethod]] = {
+    OWN: partial(Contender, name=OWN),
     GoldMethod.name: GoldMethod,
     **{name: partial(Contender, name=name) for name in RIVALS},
 }
@@ -104,7 +94,7 @@ class MethodError(Exception):
     """A method is not known; the message lists those that are."""
 
 
-def methods_named(names: str, settings: Settings) -> list[Method]:
+def methods_named(names: str, settings: Settings) -> list[AnyMethod]:
     """Make the methods of a list separated by commas.
 
     "react+chat" chooses a variant of a method. A model called "faults:RATE" is no model: the
@@ -117,11 +107,11 @@ def methods_named(names: str, settings: Settings) -> list[Method]:
     return [_made(name, settings) for name in wanted]
 
 
-def _made(name: str, settings: Settings) -> Method:
+def _made(name: str, settings: Settings) -> AnyMethod:
     base, plus, variant = name.partition("+")
     if base not in METHODS:
         raise MethodError(f"Unknown method: {name}. Known are {', '.join(METHODS)}.")
-    ours = (*EXPOSURES, STATES) if base == GeoOlmMethod.name else ()
+    ours = (*EXPOSURES, STATES) if base == OWN else ()
     variants = RIVALS[base].variants if base in RIVALS else ours
     if plus and variant not in variants:
         known = ", ".join(f"{base}+{one}" for one in variants)

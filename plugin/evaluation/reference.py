@@ -29,14 +29,12 @@ def references(task: Task) -> list[list[Call]]:
     return found
 
 
-def made_calls(
-    events: Iterable[CallFinished], layers: Mapping[str, str], status: str
-) -> list[Call]:
-    """Return the calls of a run; `layers` are the names of the project's layers by their ids.
+def made_calls(events: Iterable[CallFinished], known: dict[str, Any], status: str) -> list[Call]:
+    """Return the calls of a question; `known` are the names of the project's layers by their ids,
+    and grows by what the calls made, for the next question of a dialogue.
 
     A question that was rejected in words counts as the call that rejects.
     """
-    known: dict[str, Any] = dict(layers)
     calls = []
     for event in events:
         if event.tool == ANSWER:

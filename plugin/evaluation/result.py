@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import os
 import statistics
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -55,8 +55,10 @@ def entry(
     outputs: list[Output],
     error: str,
     measured: Measured | None = None,
+    turns: Sequence[Mapping[str, Any]] = (),
 ) -> dict[str, Any]:
-    """Make a run's entry. `asked` is the model that was asked for ("" is the server's first)."""
+    """Make a run's entry. `asked` is the model that was asked for ("" is the server's first);
+    `turns` are those of a dialogue."""
     task, method, repeat = key
     found = record.get("model")
     model = found if isinstance(found, Mapping) else {}
@@ -89,6 +91,7 @@ def entry(
         "energy": also.energy,
         "cost": also.cost,
         "error": error,
+        **({"turns": as_json(turns)} if turns else {}),
     }
 
 
@@ -123,9 +126,13 @@ def _mean(values: Iterable[Any]) -> float | None:
 class ResultFile:
     """OUT/results.json, whole after every run: it is written beside and then moved into place."""
 
-    def __init__(self, path: Path) -> None:
-        """Read what an earlier evaluation left. Raises ResultError when it is no results file."""
+    def __init__(self, path: Path, order: Sequence[tuple[str, str, int]] = ()) -> None:
+        """Read what an earlier evaluation left. Raises ResultError when it is no results file.
+
+        Runs stand in `order`, whenever they were added; others stand before them.
+        """
         self.path = path
+        self._places = {key: place for place, key in enumerate(order)}
         self.runs: list[dict[str, Any]] = []
         if path.exists():
             try:
@@ -139,7 +146,8 @@ class ResultFile:
 
     def add(self, run: dict[str, Any]) -> None:
         """Add a run, in place of one of the same task, method and repeat, and write the file."""
-        self.runs = [item for item in self.runs if self._key(item) != self._key(run)] + [run]
+        kept = [item for item in self.runs if self._key(item) != self._key(run)]
+        self.runs = sorted([*kept, run], key=lambda one: self._places.get(self._key(one), -1))
         document = {"runs": self.runs, "summary": summary(self.runs)}
         beside = self.path.with_suffix(".part")
         beside.write_text(json.dumps(document, ensure_ascii=False, indent=1), encoding="utf-8")

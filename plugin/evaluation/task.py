@@ -6,11 +6,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from .chain import Chain, chain, shipped
+from .chain import Chain, chain, joined, shipped
 from .task_fault import Fault, task_faults
 
 FORMAT = 1
@@ -35,7 +35,9 @@ class TaskLayer:
 class Task:
     """One question; `expect` maps a kind of expectation to its values, checked when read.
 
-    `chains` are reference chains in our tools' names, each of which answers it.
+    `chains` are reference chains in our tools' names, each of which answers it. A dialogue has
+    `turns`, each a task of its own over the same layers, that are asked one after the other; its
+    own question is the first one, and its chain those of all turns in a row.
     """
 
     id: str
@@ -47,6 +49,12 @@ class Task:
     tags: tuple[str, ...] = ()
     gold: tuple[Mapping[str, Any], ...] = ()
     chains: tuple[Chain, ...] = ()
+    turns: tuple[Task, ...] = ()
+
+    @property
+    def parts(self) -> tuple[Task, ...]:
+        """What is asked, in its order: the turns of a dialogue, else the task itself."""
+        return self.turns or (self,)
 
 
 @dataclass(frozen=True)
@@ -62,17 +70,34 @@ def _task(raw: dict[str, Any], known: Mapping[str, tuple[Chain, ...]]) -> Task:
         TaskLayer(item["name"], item["source"], item.get("open", "layer") == "layer")
         for item in raw["layers"]
     )
+    turns = _turns(raw, layers)
+    whole = joined(turn.chains[0] for turn in turns if turn.chains)
+    own = (whole,) if turns and all(turn.chains for turn in turns) else ()
     return Task(
         id=raw["id"],
-        question=raw["question"],
+        question=turns[0].question if turns else raw["question"],
         layers=layers,
-        expect=raw["expect"],
+        expect={} if turns else raw["expect"],
         level=raw.get("level", 1),
         area=raw.get("area", ""),
         tags=tuple(raw.get("tags", ())),
         gold=tuple(raw.get("gold", ())),
-        chains=tuple(chain(one) for one in raw.get("chains", ())) or known.get(raw["id"], ()),
+        chains=own or tuple(map(chain, raw.get("chains", ()))) or known.get(raw["id"], ()),
+        turns=turns,
     )
+
+
+def _turns(raw: dict[str, Any], layers: tuple[TaskLayer, ...]) -> tuple[Task, ...]:
+    """Return the turns of a dialogue, each of whose chains knows the names of those before."""
+    turns: list[Task] = []
+    known: frozenset[str] = frozenset()
+    for one in raw.get("turns", ()):
+        chains: tuple[Chain, ...] = ()
+        if "chain" in one:
+            chains = (replace(chain(one["chain"]), known=known),)
+            known |= chains[0].names
+        turns.append(Task(raw["id"], one["question"], layers, one["expect"], chains=chains))
+    return tuple(turns)
 
 
 def _spans(text: str) -> list[tuple[int, int]]:
@@ -96,10 +121,22 @@ def _spans(text: str) -> list[tuple[int, int]]:
         at += text[at : at + 1] == ","
 
 
-def _line(text: str, span: tuple[int, int], place: tuple[str, ...]) -> int:
+def _item(text: str, at: int, number: int) -> int:
+    """Where the item of a list begins that is the `number`th from 1; the list begins after `at`."""
+    decoder, at = json.JSONDecoder(), text.index("[", at) + 1
+    for _ in range(number - 1):
+        _, at = decoder.raw_decode(text, SPACE.match(text, at).end())  # type: ignore[union-attr]
+        at = text.index(",", at) + 1
+    return SPACE.match(text, at).end()  # type: ignore[union-attr]
+
+
+def _line(text: str, span: tuple[int, int], place: tuple[str | int, ...]) -> int:
     """The line of the deepest key of `place` that the task's text holds, counted from 1."""
     at = span[0]
     for key in place:
+        if isinstance(key, int):
+            at = _item(text, at, key)
+            continue
         found = re.compile(re.escape(json.dumps(key, ensure_ascii=False)) + r"\s*:").search(
             text, at, span[1]
         )
@@ -140,7 +177,7 @@ def read_tasks(path: Path) -> TaskSet:
         index, name, fault = found[0]
         where = f", line {_line(text, spans[index], fault.place)}" if index < len(spans) else ""
         more = f" ({len(found) - 1} more)" if len(found) > 1 else ""
-        place = f", {'.'.join(fault.place)}" if fault.place else ""
+        place = f", {'.'.join(map(str, fault.place))}" if fault.place else ""
         raise TaskError(f"{path}{where}: task {name or index + 1}{place}: {fault.text}.{more}")
     known = shipped(CHAINS, path.stem)
     return TaskSet(path, tuple(_task(raw, known) for raw in document["tasks"]))

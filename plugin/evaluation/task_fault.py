@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 IDENTIFIER = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
@@ -14,9 +14,9 @@ IDENTIFIER = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 
 @dataclass(frozen=True)
 class Fault:
-    """What is wrong with a task, and the keys that lead to it."""
+    """What is wrong with a task, and the keys that lead to it; a number is a place in a list."""
 
-    place: tuple[str, ...]
+    place: tuple[str | int, ...]
     text: str
 
 
@@ -44,6 +44,10 @@ def _is_share(value: Any) -> bool:
 
 def _is_count(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _is_place(value: Any) -> bool:
+    return _is_count(value) and value > 0
 
 
 def _is_texts(value: Any) -> bool:
@@ -105,6 +109,7 @@ SHAPES = {
             "crs": _or_null(_is_text_or_texts),
         }
     ),
+    "undone": Shape({"turn": _is_place}, ("turn",)),
     "style": Shape(
         {"renderer": is_text, "field": is_text, "classes": _is_count, "mode": is_text},
         ("renderer",),
@@ -132,6 +137,11 @@ AGGREGATES = (
     "join_in_order",
 )
 JSON_AGGREGATES = ("sum", "sorted_join", "all_equal")
+_TURN = {"question", "expect", "chain"}
+_SINGLE = ("question", "expect", "chains", "gold")
+_FEWEST = 2
+"""Turns that a dialogue has at least."""
+_CHAIN_FAULT = "each chain has steps, each with a tool, the last answer or reject"
 CHECK = {"what", "value", "tolerance", "agg", "expression", "where", "json"}
 
 
@@ -151,7 +161,8 @@ def _check_faults(check: Any, place: tuple[str, ...]) -> list[Fault]:
     return faults
 
 
-def _expect_faults(expect: Any) -> list[Fault]:
+def _expect_faults(raw: dict[str, Any]) -> list[Fault]:
+    expect = raw.get("expect")
     if not isinstance(expect, dict) or not expect:
         return [Fault(("expect",), "a task needs an object 'expect' that is not empty")]
     faults: list[Fault] = []
@@ -204,11 +215,9 @@ def _layer_faults(layers: Any) -> list[Fault]:
     return faults
 
 
-def _is_chains(chains: Any) -> bool:
-    if not isinstance(chains, list):
-        return False
-    steps = [one.get("steps") if isinstance(one, dict) else None for one in chains]
-    return all(
+def _is_chain(chain: Any) -> bool:
+    found = chain.get("steps") if isinstance(chain, dict) else None
+    return (
         isinstance(found, list)
         and bool(found)
         and all(
@@ -218,8 +227,59 @@ def _is_chains(chains: Any) -> bool:
             for step in found
         )
         and found[-1]["tool"] in ("answer", "reject")
-        for found in steps
     )
+
+
+def _is_chains(chains: Any) -> bool:
+    return isinstance(chains, list) and all(map(_is_chain, chains))
+
+
+def _turn_faults(turn: Any, number: int) -> list[Fault]:
+    """Return what is wrong with one turn of a dialogue, counted from 1."""
+    place: tuple[str | int, ...] = ("turns", number)
+    if not isinstance(turn, dict):
+        return [Fault(place, "a turn is an object")]
+    faults = [Fault((*place, key), f"unknown key '{key}'") for key in turn if key not in _TURN]
+    if not is_text(turn.get("question")):
+        faults.append(Fault((*place, "question"), "the question is missing or blank"))
+    if "chain" in turn and not _is_chain(turn["chain"]):
+        faults.append(Fault((*place, "chain"), _CHAIN_FAULT))
+    faults += [replace(one, place=(*place, *one.place)) for one in _expect_faults(turn)]
+    undone = turn["expect"].get("undone") if isinstance(turn.get("expect"), dict) else None
+    if isinstance(undone, dict) and _is_place(undone.get("turn")) and undone["turn"] >= number:
+        faults.append(Fault((*place, "expect", "undone"), "only an earlier turn can be undone"))
+    return faults
+
+
+def _dialogue_faults(raw: dict[str, Any]) -> list[Fault]:
+    """Return what is wrong with the turns of a task that is a dialogue."""
+    faults = [
+        Fault((key,), f"a dialogue has '{key}' in its turns alone") for key in _SINGLE if key in raw
+    ]
+    turns = raw["turns"]
+    if not isinstance(turns, list) or len(turns) < _FEWEST:
+        return [*faults, Fault(("turns",), f"a dialogue has a list of at least {_FEWEST} turns")]
+    for number, turn in enumerate(turns, 1):
+        faults += _turn_faults(turn, number)
+    return faults
+
+
+def _single_faults(raw: dict[str, Any]) -> list[Fault]:
+    """Return what is wrong with the question, the chains and the expectations of a task."""
+    faults = []
+    if not is_text(raw.get("question")):
+        faults.append(Fault(("question",), "the question is missing or blank"))
+    gold = raw.get("gold", [])
+    if not isinstance(gold, list) or any(
+        not isinstance(step, dict) or ("algorithm" in step) == ("tool" in step) for step in gold
+    ):
+        faults.append(Fault(("gold",), "each step of gold names an algorithm or a tool"))
+    if not _is_chains(raw.get("chains", [])):
+        faults.append(Fault(("chains",), _CHAIN_FAULT))
+    expect = raw.get("expect")
+    if isinstance(expect, dict) and "undone" in expect:
+        faults.append(Fault(("expect", "undone"), "only a turn of a dialogue can be undone"))
+    return faults
 
 
 def task_faults(raw: Any) -> list[Fault]:
@@ -229,15 +289,7 @@ def task_faults(raw: Any) -> list[Fault]:
     faults = []
     if not isinstance(raw.get("id"), str) or not IDENTIFIER.fullmatch(raw["id"]):
         faults.append(Fault(("id",), "the id needs letters, digits, '-' and '_' only"))
-    if not is_text(raw.get("question")):
-        faults.append(Fault(("question",), "the question is missing or blank"))
-    gold = raw.get("gold", [])
-    if not isinstance(gold, list) or any(
-        not isinstance(step, dict) or ("algorithm" in step) == ("tool" in step) for step in gold
-    ):
-        faults.append(Fault(("gold",), "each step of gold names an algorithm or a tool"))
-    if not _is_chains(raw.get("chains", [])):
-        faults.append(
-            Fault(("chains",), "each chain has steps, each with a tool, the last answer or reject")
-        )
-    return faults + _layer_faults(raw.get("layers")) + _expect_faults(raw.get("expect"))
+    if "turns" in raw:
+        return faults + _dialogue_faults(raw) + _layer_faults(raw.get("layers"))
+    faults += _single_faults(raw)
+    return faults + _layer_faults(raw.get("layers")) + _expect_faults(raw)

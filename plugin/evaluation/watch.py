@@ -33,7 +33,7 @@ def as_json(value: Any) -> Any:
 
 
 class Watch:
-    """Takes the events of one run.
+    """Takes the events of one run, or of one turn of a dialogue, whose turns share a file.
 
     `calls` are its finished calls, `cost` its dollars; `broken` is the error that kept an event
     from being written, such as a full disk, and it ends the run.
@@ -50,7 +50,7 @@ class Watch:
         seconds_cap: float = 0.0,
         stopped: Callable[[], bool] = lambda: False,
     ) -> None:
-        self._stream = path.open("w", encoding="utf-8")
+        self._stream = path.open("a", encoding="utf-8")
         self._token_cap, self._seconds_cap = token_cap, seconds_cap
         self._stopped = stopped
         self._began = time.monotonic()

@@ -14,15 +14,18 @@ from qgis.core import (
     QgsProcessingContext,
     QgsProcessingException,
     QgsProcessingFeedback,
+    QgsProject,
 )
 from record_case import record_of
 
-from geo_olm.plugin.evaluation import method
+from geo_olm.plugin.agent.event import RunFinished, Status
+from geo_olm.plugin.evaluation import contest, method
 from geo_olm.plugin.evaluation.algorithm import EvaluateAlgorithm, run_line, summary_line
-from geo_olm.plugin.evaluation.method import GeoOlmMethod
+from geo_olm.plugin.evaluation.errand import spun
+from geo_olm.plugin.evaluation.method import TalkingMethod, methods_named
 from geo_olm.plugin.evaluation.outcome import Grade
 from geo_olm.plugin.evaluation.result import entry, summary
-from geo_olm.plugin.llm.base import NoModel
+from geo_olm.plugin.llm.base import ModelCard, ModelError, NoModel, Server
 from geo_olm.plugin.settings import Settings
 
 
@@ -126,26 +129,51 @@ def test_a_line_without_a_value_has_none() -> None:
     assert "1 of 1 right (100%)" in summary_line("geo-olm", summary([run])["geo-olm"])
 
 
+class Silent:
+    """Where no model replies: `fault` is raised where one is looked for."""
+
+    fault: ModelError | None = None
+    asked_with: ClassVar[list[Settings]] = []
+
+    def speaker(self, settings: Settings, *_: Any) -> Silent:
+        self.asked_with.append(settings)
+        if Silent.fault is not None:
+            raise Silent.fault
+        return self
+
+    def card(self) -> ModelCard:
+        return ModelCard("m", Server.OPENAI, "http://127.0.0.1:1", 8192)
+
+    def note(self, event: Any) -> None:
+        pass
+
+
 def test_the_plugins_own_method_hands_all_on_and_tells_when_there_is_no_model(
-    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import sys
-    from types import ModuleType
+    asked: list[Any] = []
 
-    seen: list[Any] = []
-    status = "ok"
-    session = ModuleType("geo_olm.plugin.session")
+    class Said:
+        def __init__(self, *made: Any) -> None:
+            asked.append(made[-1])
 
-    def answer_question(*given: Any) -> dict[str, Any]:
-        seen.extend(given)
-        return {"status": status, "reason": "No model.", "model": {"name": ""}}
+        def answer(self, chat: Any, question: str, emit: Any, stopped: Any) -> None:
+            asked.append(question)
+            emit(RunFinished(Status.OK, "4", 4.0))
 
-    session.answer_question = answer_question  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "geo_olm.plugin.session", session)
-    made = GeoOlmMethod(Settings(model="m", seed=1))
-    given: tuple[Any, ...] = ("How many?", "project", Path("/out"), 42, print, bool)
-    assert made.answer(*given)["status"] == "ok"
-    assert seen == ["How many?", "project", Settings(model="m", seed=42), "/out", print, bool]
-    status = "failed"
+    monkeypatch.setattr(contest, "Answerer", Said)
+    monkeypatch.setattr(contest, "ModelSource", Silent)
+    monkeypatch.setattr(Silent, "fault", None)
+    (made,) = methods_named("geo-olm", Settings(model="m", seed=1))
+    assert isinstance(made, TalkingMethod)
+    talk = made.talk(QgsProject(), tmp_path, 42)
+    heard: list[Any] = []
+    record = spun(talk.ask("How many?", heard.append, lambda: False))
+    assert (record["status"], record["value"], record["model"]["name"]) == ("ok", 4.0, "m")
+    given = Settings(model="m", seed=42, output_folder=str(tmp_path))
+    assert (asked, Silent.asked_with) == ([given, "How many?"], [given])
+    assert [type(event) for event in heard] == [RunFinished]
+    monkeypatch.setattr(Silent, "fault", NoModel("No model."))
     with pytest.raises(NoModel, match="No model"):
-        made.answer(*given)
+        spun(talk.ask("How many?", heard.append, lambda: False))
+    talk.close()

@@ -21,6 +21,8 @@ from .ask import Ask, rejection, value_in
 from .example import WorkedBank
 from .thread import OBSERVED, fitted, listed, shortened, without_runs
 
+_TURNS, _LONGEST = 6, 300
+"""Earlier questions that a method is told of, and the characters of each with its answer."""
 _UNREAD = 2
 """How often in a run a reply whose call cannot be read is asked for again."""
 
@@ -88,10 +90,20 @@ class Desk:
         return tuple(one for one in known if names is None or one.name in names)
 
     def task(self, text: str = "") -> str:
-        """Return the layers, a line each, and the question, or another task in its place."""
+        """Return the layers, a line each, what was asked before in this chat, and the question,
+        or another task in its place."""
         asked = text or f"Question: {self.question}"
         lines = prompt.layer_lines(self.toolbox.layers(), f"{self.question} {text}")
-        return "\n".join(["Layers:", *(f"- {line}" for line in lines), asked])
+        return "\n".join(["Layers:", *(f"- {line}" for line in lines), *self._before(), asked])
+
+    def _before(self) -> list[str]:
+        """Return a line for each earlier question, with its answer and the ids of its results."""
+        turns = [
+            " ".join(f"- {one.question} {one.answer}".split())[:_LONGEST]
+            + (f" ({', '.join(one.results)})" if one.results else "")
+            for one in self.chat.turns[-_TURNS:]
+        ]
+        return ["Asked before in this chat:", *turns] if turns else []
 
     @property
     def in_text(self) -> bool:

@@ -8,6 +8,8 @@ from collections.abc import Generator, Iterator
 from typing import Protocol
 
 from ....tools.base import LastingError, ToolCancelled, UnanswerableError
+from ...agent.chat import Turn
+from ...agent.closing import ANSWER, REJECT
 from ...agent.event import AnswerDelta, Event, RunFinished, RunStarted, Status
 from ...llm.base import ModelError, RunCancelled
 from .desk import Desk, Ending, MethodEnded
@@ -39,6 +41,8 @@ def played(rival: Rival, desk: Desk) -> Iterator[Event]:
         ending = Ending(Status.FAILED, error.message)
     except MethodEnded as error:
         ending = Ending(Status.FAILED, str(error))
+    made = tuple(one.id for one in desk.work.results if one.id not in ("", ANSWER, REJECT))
+    desk.chat.turns.append(Turn(desk.question, ending.text, made))
     if ending.status is Status.OK:
         yield AnswerDelta(ending.text)
     yield _finished(desk, ending, time.monotonic() - began)

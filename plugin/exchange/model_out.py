@@ -373,7 +373,7 @@ class _Writer:
             box = QgsProcessingModelGroupBox(group.title)
             box.setPosition(QPointF((min(across) + max(across)) / 2, (min(down) + max(down)) / 2))
             box.setSize(QSizeF(max(across) - min(across) + _COLUMN, max(down) - min(down) + _ROW))
-            if group.color:
+            if QColor.isValidColor(group.color):  # a tone of the palette is none of a model
                 box.setColor(QColor(group.color))
             self._model.addGroupBox(box)
 

@@ -112,5 +112,5 @@ def _group(group: Group, past: Graph) -> Group:
     """Return a group with its own steps alone, where a box of that title still holds them all."""
     for one in past.groups:
         if one.title == group.title and set(one.vertices) <= set(group.vertices):
-            return replace(one, color=group.color if one.color else "")
+            return replace(one, color=group.color if one.color.startswith("#") else one.color)
     return group

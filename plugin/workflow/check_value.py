@@ -10,24 +10,12 @@ from typing import Any
 from ...tools.base import Family, ToolDefinition
 from .change import Change
 from .finding import Finding, Mend, Severity
+from .fitting import PLURAL, fits, kinds_of
 from .graph import Vertex
 from .shape import Gives, Shape, shape_of
 from .value import Layer, Output, Template, Value
 
 Closest = Callable[[str, Iterable[str]], Sequence[str]]
-_WITHIN = {
-    Family.VECTOR: {Family.POINT, Family.LINE, Family.POLYGON, Family.VECTOR},
-    Family.TABLE: {Family.TABLE, Family.POINT, Family.LINE, Family.POLYGON, Family.VECTOR},
-}
-_PLURAL = {
-    Family.POINT: "points",
-    Family.LINE: "lines",
-    Family.POLYGON: "polygons",
-    Family.RASTER: "a raster",
-    Family.TABLE: "a table",
-    Family.VECTOR: "a layer with features",
-    Family.ANY: "a layer",
-}
 _KINDS = {"number": ("integer", "real"), "integer": ("integer", "real"), "real": ("real",)}
 
 
@@ -143,14 +131,11 @@ class _Step:
     def _fits(
         self, name: str, shape: Shape, schema: Mapping[str, Any], path: tuple[Any, ...]
     ) -> Iterator[Finding]:
-        wanted = schema["x-layer"]
-        kinds = [Family(one) for one in (wanted if isinstance(wanted, list) else [wanted])]
-        if shape.family is Family.ANY or Family.ANY in kinds:
+        kinds = kinds_of(schema)
+        if fits(shape.family, kinds):
             return
-        if any(shape.family is one or shape.family in _WITHIN.get(one, ()) for one in kinds):
-            return
-        takes = " or ".join(_PLURAL[one] for one in kinds)
-        text = f"{name} is {_PLURAL[shape.family]}; {self._at(path)} takes {takes}."
+        takes = " or ".join(PLURAL[one] for one in kinds)
+        text = f"{name} is {PLURAL[shape.family]}; {self._at(path)} takes {takes}."
         yield self._found("geometry", text, path)
 
     def _field(

@@ -22,7 +22,7 @@ from .graph import (
 from .value import Asked, Layer, Output, Template, Value
 
 FORMAT = "geoflow"
-VERSION = "1.0"
+VERSION = "1.1"
 _LAYER, _OUTPUT, _VARIABLE, _TEMPLATE, _LITERAL = (
     "$layer",
     "$output",
@@ -66,10 +66,9 @@ def written(graph: Graph) -> dict[str, Any]:
             {
                 "answer": _kept(answer),
                 "groups": [
-                    _kept({"title": one.title, "vertices": list(one.vertices), "color": one.color})
-                    for one in graph.groups
+                    _kept({**vars(one), "vertices": list(one.vertices)}) for one in graph.groups
                 ],
-                "notes": [{"text": one.text, "area": list(one.area)} for one in graph.notes],
+                "notes": [_note_form(one) for one in graph.notes],
             }
         ),
     }
@@ -134,8 +133,13 @@ def _variable_form(variable: Variable) -> dict[str, Any]:
 
 
 def _source_form(source: Source) -> dict[str, Any]:
-    form = {**vars(source), "fields": list(source.fields)}
+    position = None if source.position is None else list(source.position)
+    form = {**vars(source), "fields": list(source.fields), "position": position}
     return {"name": source.name, **_kept(form)}
+
+
+def _note_form(note: Note) -> dict[str, Any]:
+    return {"text": note.text, "area": list(note.area), **_kept({"color": note.color})}
 
 
 def _kept(form: dict[str, Any]) -> dict[str, Any]:
@@ -329,7 +333,8 @@ def _answer(form: Reading) -> Answer:
 
 
 def _source(form: Reading) -> Source:
-    form.know("name", "source", "provider", "geometry", "crs", "fields")
+    form.know("name", "source", "provider", "geometry", "crs", "fields", "position")
+    position = form.numbers("position", 2)
     return Source(
         form.text("name", needed=True),
         form.text("source"),
@@ -337,20 +342,23 @@ def _source(form: Reading) -> Source:
         form.text("geometry"),
         form.text("crs"),
         form.texts("fields"),
+        (position[0], position[1]) if position else None,
     )
 
 
 def _group(form: Reading) -> Group:
-    form.know("title", "vertices", "color")
-    return Group(form.text("title"), form.texts("vertices"), form.text("color"))
+    form.know("title", "vertices", "color", "collapsed")
+    return Group(
+        form.text("title"), form.texts("vertices"), form.text("color"), form.flag("collapsed")
+    )
 
 
 def _note(form: Reading) -> Note:
-    form.know("text", "area")
+    form.know("text", "area", "color")
     area = form.numbers("area", 4)
     if not area:
         raise FormError(f"{form.place}.area", "x, y, width and height are needed.")
-    return Note(form.text("text"), (area[0], area[1], area[2], area[3]))
+    return Note(form.text("text"), (area[0], area[1], area[2], area[3]), form.text("color"))
 
 
 def _is_number(value: Any) -> bool:

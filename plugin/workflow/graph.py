@@ -130,7 +130,11 @@ class Answer:
 
 @dataclass(frozen=True)
 class Source:
-    """A project layer as the workflow knew it, so that it can be opened or matched elsewhere."""
+    """A project layer as the workflow knew it, so that it can be opened or matched elsewhere.
+
+    `position` is the place on the canvas where the user put it, which a layer that no step takes
+    yet needs.
+    """
 
     name: str
     source: str = ""
@@ -138,23 +142,30 @@ class Source:
     geometry: str = ""
     crs: str = ""
     fields: tuple[str, ...] = ()
+    position: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)
 class Group:
-    """Vertices that the user put together on the canvas, with a title."""
+    """Vertices that the user put together on the canvas, with a title.
+
+    `color` is the name of a tone of the palette, or #rrggbb from a QGIS model; of a collapsed
+    group only the title is seen.
+    """
 
     title: str
     vertices: tuple[str, ...]
     color: str = ""
+    collapsed: bool = False
 
 
 @dataclass(frozen=True)
 class Note:
-    """A comment on the canvas; `area` is x, y, width, height."""
+    """A comment on the canvas; `area` is x, y, width, height in em, `color` as that of a group."""
 
     text: str
     area: tuple[float, float, float, float]
+    color: str = ""
 
 
 @dataclass(frozen=True)

@@ -62,9 +62,10 @@ WHOLE = Graph(
         Variable("kind", Type.CHOICE, choices=("a", "b")),
     ),
     answer=Answer("{v2.count} stations", Output("v2", "count"), "stations"),
-    sources=(Source("rivers", "a.gpkg|layername=rivers", "ogr", "line", "EPSG:27700", ("name",)),),
-    groups=(Group("near", ("v1", "v2"), "#ff0000"),),
-    notes=(Note("mind the gap", (0.0, 1.0, 2.0, 3.0)),),
+    sources=(Source("rivers", "a.gpkg|layername=rivers", "ogr", "line", "EPSG:27700", ("name",)),
+             Source("towns", position=(-16.0, 4.5))),
+    groups=(Group("near", ("v1", "v2"), "#ff0000"), Group("far", ("v3",), "done", True)),
+    notes=(Note("mind the gap", (0.0, 1.0, 2.0, 3.0)), Note("", (0.0, 0.0, 1.0, 1.0), "warning")),
     title="Stations",
 )  # fmt: skip
 

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which kinds of layers a parameter takes, and where a step fits between two others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ...tools.base import Family, ToolDefinition
+from .graph import Graph, Kind, Vertex
+from .value import Layer, Output, Value, mapped
+
+_MARK = "x-layer"
+_WITHIN = {
+    Family.VECTOR: {Family.POINT, Family.LINE, Family.POLYGON, Family.VECTOR},
+    Family.TABLE: {Family.TABLE, Family.POINT, Family.LINE, Family.POLYGON, Family.VECTOR},
+}
+PLURAL = {
+    Family.POINT: "points",
+    Family.LINE: "lines",
+    Family.POLYGON: "polygons",
+    Family.RASTER: "a raster",
+    Family.TABLE: "a table",
+    Family.VECTOR: "a layer with features",
+    Family.ANY: "a layer",
+}
+REVIEWED = "layer"
+"""The parameter of a review stop; it hands its layer on."""
+
+
+class Unfitting(Exception):
+    """A step cannot stand in a link; the message is a sentence for the user."""
+
+
+def kinds_of(schema: Mapping[str, Any]) -> tuple[Family, ...]:
+    """Return the kinds of layers that a parameter takes, () where it takes none."""
+    wanted = schema.get(_MARK) or schema.get("items", {}).get(_MARK) or []
+    return tuple(Family(one) for one in (wanted if isinstance(wanted, list) else [wanted]))
+
+
+def fits(family: Family, kinds: Iterable[Family]) -> bool:
+    """Tell whether a layer of a kind may be taken where these kinds are; what is not known may."""
+    taken = tuple(kinds)
+    if Family.ANY in (family, *taken):
+        return True
+    return any(family is one or family in _WITHIN.get(one, ()) for one in taken)
+
+
+def ports(vertex: Vertex, definition: ToolDefinition | None) -> dict[str, tuple[Family, ...]]:
+    """Return the parameters of a step that take a layer, with the kinds that they take."""
+    if vertex.kind is Kind.REVIEW:
+        return {REVIEWED: (Family.ANY,)}
+    properties: Mapping[str, Any] = definition.parameters["properties"] if definition else {}
+    found = {key: kinds_of(one) for key, one in properties.items()}
+    return {key: kinds for key, kinds in found.items() if kinds}
+
+
+@dataclass(frozen=True)
+class Gap:
+    """A link to be opened: what flows and of which kind, into which step's parameter, and the
+    kinds that this takes."""
+
+    source: Layer | Output
+    family: Family
+    target: str
+    port: str
+    kinds: tuple[Family, ...]
+
+
+def entry(
+    gap: Gap, vertex: Vertex, definition: ToolDefinition | None, names: tuple[str, str]
+) -> str:
+    """Return the parameter by which a step takes what flows in a link: the first that is free and
+    fits, else the first that fits. `names` are those of the step and of what flows.
+
+    Raises Unfitting.
+    """
+    step, flowing = names
+    known = ports(vertex, definition)
+    if not known:
+        raise Unfitting(f"{step} takes no layer, so it cannot stand in a link.")
+    fitting = [key for key, kinds in known.items() if fits(gap.family, kinds)]
+    if not fitting:
+        takes = " or ".join(PLURAL[one] for one in next(iter(known.values())))
+        raise Unfitting(f"{step} takes {takes}, and {flowing} is {PLURAL[gap.family]}.")
+    given = vertex.parameters or {}
+    free = [key for key in fitting if not isinstance(given.get(key), (Layer, Output))]
+    return (free or fitting)[0]
+
+
+def leaves(gap: Gap, gives: Family | None, names: tuple[str, str]) -> None:
+    """Check that what a step gives can go on to where a link ends. `names` are those of the step
+    and of the link's end.
+
+    Raises Unfitting.
+    """
+    step, end = names
+    if gives is None:
+        raise Unfitting(f"{step} gives no layer, and {end} needs one.")
+    if not fits(gives, gap.kinds):
+        takes = " or ".join(PLURAL[one] for one in gap.kinds)
+        raise Unfitting(f"{step} gives {PLURAL[gives]}, and {end} takes {takes}.")
+
+
+def inserted(graph: Graph, gap: Gap, vertex: Vertex, port: str) -> Graph:
+    """Return a graph in which a step, new or there already, stands in a link: it takes what flowed
+    by `port`, and the link's end takes what it gives."""
+    parameters = {**(vertex.parameters or {}), port: gap.source}
+    found = graph.with_vertex(replace(vertex, parameters=parameters))
+    target = found.vertex(gap.target)
+
+    def through(value: Value) -> Value:
+        return Output(vertex.id) if value == gap.source else value
+
+    given = dict(target.parameters or {})
+    given[gap.port] = mapped(given.get(gap.port), through)
+    return found.with_vertex(replace(target, parameters=given))

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What hands do on the canvas as functions: groups, notes, alignment, and steps put into links."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from geo_olm.plugin.workflow import alignment, fitting, grouping
+from geo_olm.plugin.workflow.alignment import Edge
+from geo_olm.plugin.workflow.graph import Graph, Group, Kind, Note, Vertex
+from geo_olm.plugin.workflow.value import Layer, Output
+from geo_olm.tools.base import Family, ToolDefinition
+
+GRAPH = Graph(vertices=tuple(Vertex(f"v{at}") for at in (1, 2, 3, 4)))
+BOXES = {"a": (0.0, 0.0, 10.0, 4.0), "b": (30.0, 6.0, 10.0, 8.0), "c": (14.0, 1.0, 6.0, 2.0)}
+
+
+def tool(**kinds: object) -> ToolDefinition:
+    properties = {key: {"type": "string", "x-layer": one} for key, one in kinds.items()}
+    return ToolDefinition("cut", "Cuts.", {"type": "object", "properties": properties}, "Cut")
+
+
+# -- groups and notes
+
+
+def test_a_step_is_in_one_group_at_most() -> None:
+    first = grouping.grouped(GRAPH, {"v2", "v1"}, "First")
+    second = grouping.grouped(first, {"v2", "v3"}, "Second")
+    assert second.groups == (Group("First", ("v1",)), Group("Second", ("v2", "v3")))
+    moved = grouping.joined(second, {"v1"}, 1)
+    assert moved.groups == (Group("Second", ("v1", "v2", "v3")),)
+    assert grouping.ungrouped(moved, {"v1", "v2", "v3"}).groups == ()
+    assert [grouping.group_of(second, key) for key in ("v1", "v3", "v4")] == [0, 1, -1]
+
+
+def test_a_group_follows_its_steps_when_they_go() -> None:
+    held = grouping.grouped(GRAPH, {"v1", "v2"}, "First")
+    assert held.without({"v1"}).groups == (Group("First", ("v2",)),)
+    assert held.without({"v1", "v2"}).groups == ()
+
+
+def test_groups_and_notes_are_changed_by_their_place() -> None:
+    held = grouping.noted(grouping.grouped(GRAPH, {"v1"}, "First"), Note("a", (0, 0, 5, 5)))
+    held = grouping.with_group(held, 0, collapsed=True, color="done")
+    held = grouping.with_note(grouping.noted(held, Note("b", (1, 1, 5, 5))), 1, text="c")
+    assert held.groups == (Group("First", ("v1",), "done", True),)
+    assert [one.text for one in held.notes] == ["a", "c"]
+    assert [one.text for one in grouping.without_notes(held, {0}).notes] == ["c"]
+
+
+def test_only_whole_groups_are_pasted() -> None:
+    groups = (Group("Whole", ("v1", "v2")), Group("Half", ("v2", "v3")))
+    pasted = grouping.pasted_groups(groups, {"v1": "v5", "v2": "v6"})
+    assert pasted == (Group("Whole", ("v5", "v6")),)
+
+
+# -- alignment
+
+
+@pytest.mark.parametrize(
+    ("edge", "wanted"),
+    [
+        (Edge.LEFT, [(0, 0), (0, 6), (0, 1)]),
+        (Edge.RIGHT, [(30, 0), (30, 6), (34, 1)]),
+        (Edge.TOP, [(0, 0), (30, 0), (14, 0)]),
+        (Edge.BOTTOM, [(0, 10), (30, 6), (14, 12)]),
+        (Edge.CENTRE, [(15, 0), (15, 6), (17, 1)]),
+        (Edge.MIDDLE, [(0, 5), (30, 3), (14, 6)]),
+    ],
+)
+def test_boxes_are_brought_into_line(edge: Edge, wanted: list[tuple[float, float]]) -> None:
+    assert list(alignment.aligned(BOXES, edge).values()) == wanted
+
+
+def test_boxes_are_set_apart_evenly_between_the_outermost() -> None:
+    # 40 em in all, 26 of them boxes: 7 em between two
+    assert alignment.distributed(BOXES, True) == {"a": (0, 0), "c": (17, 1), "b": (30, 6)}
+    # down: 14 em in all, 14 of them boxes: none between
+    assert alignment.distributed(BOXES, False) == {"a": (0, 0), "c": (14, 4), "b": (30, 6)}
+    two = {key: BOXES[key] for key in ("a", "b")}
+    assert alignment.distributed(two, True) == {"a": (0, 0), "b": (30, 6)}
+
+
+# -- steps in links
+
+
+def gap(family: Family, *kinds: Family) -> fitting.Gap:
+    return fitting.Gap(Layer("towns"), family, "v2", "layer", kinds or (Family.ANY,))
+
+
+def test_what_flows_goes_in_by_the_first_free_port_that_fits() -> None:
+    cut = tool(layer="polygon", other=["point", "line"], third="vector")
+    assert fitting.entry(gap(Family.POINT), Vertex("v9"), cut, ("Cut", "towns")) == "other"
+    taken = Vertex("v9", parameters={"other": Layer("roads")})
+    assert fitting.entry(gap(Family.POINT), taken, cut, ("Cut", "towns")) == "third"
+    review = Vertex("v9", kind=Kind.REVIEW)
+    assert fitting.entry(gap(Family.RASTER), review, None, ("Review", "dem")) == "layer"
+
+
+def test_a_step_that_does_not_fit_says_why() -> None:
+    with pytest.raises(fitting.Unfitting, match="Cut takes polygons, and towns is points"):
+        fitting.entry(gap(Family.POINT), Vertex("v9"), tool(layer="polygon"), ("Cut", "towns"))
+    with pytest.raises(fitting.Unfitting, match="Ask takes no layer"):
+        fitting.entry(gap(Family.POINT), Vertex("v9"), tool(), ("Ask", "towns"))
+    with pytest.raises(fitting.Unfitting, match="Count gives no layer, and Cut needs one"):
+        fitting.leaves(gap(Family.POINT), None, ("Count", "Cut"))
+    with pytest.raises(fitting.Unfitting, match="Draw gives a raster, and Cut takes polygons"):
+        fitting.leaves(gap(Family.POINT, Family.POLYGON), Family.RASTER, ("Draw", "Cut"))
+    fitting.leaves(gap(Family.POINT, Family.VECTOR), Family.POLYGON, ("Draw", "Cut"))
+
+
+def test_both_sides_are_bound_when_a_step_is_put_into_a_link() -> None:
+    graph = replace(
+        GRAPH,
+        vertices=(
+            Vertex("v1", parameters={}),
+            Vertex("v2", parameters={"layers": [Layer("towns"), Layer("roads")], "size": 3}),
+        ),
+    )
+    opened = fitting.Gap(Layer("towns"), Family.POINT, "v2", "layers", (Family.ANY,))
+    found = fitting.inserted(graph, opened, Vertex("v9", tool="cut"), "layer")
+    assert found.vertex("v9").parameters == {"layer": Layer("towns")}
+    assert found.vertex("v2").parameters == {"layers": [Output("v9"), Layer("roads")], "size": 3}

@@ -8,7 +8,6 @@ cd -- "$root"
 . .ci/headless.env
 venv=$root/.work/venv/bin
 failed=()
-rm -rf tests/.qgis-settings  # what an earlier run of pytest-qgis left
 
 step() {
     local name=$1
@@ -25,9 +24,11 @@ types() {
     MYPYPATH=.work/plugins "$venv/mypy" --strict --cache-dir .work/mypy "${names[@]}"
 }
 
+# The files of a room, or every second one from the first (1) or the second (2) on.
 room() {
-    compgen -G "tests/$1/test_*.py" >/dev/null || { printf 'no tests in tests/%s yet\n' "$1"; return; }
-    bash .ci/pytest.sh "$1" -q
+    local files=(tests/"$1"/test_*.py)
+    [[ -z ${2:-} ]] || mapfile -t files < <(printf '%s\n' "${files[@]}" | awk "NR % 2 == $2 % 2")
+    GEO_OLM_LANE=$1${2:-} bash .ci/pytest.sh "$1" -q "${files[@]}"
 }
 
 export GEO_OLM_LONG=0
@@ -41,19 +42,21 @@ else
     step metadata /usr/bin/python3 .ci/check_metadata.py
     step package "$venv/python" .ci/package.py --check
 fi
-# The unit tests need no QGIS and little memory: they run beside the others.
-said=$(mktemp)
-room unit >"$said" 2>&1 &
+# Two lanes for two cores; what one says is kept until the other has ended.
+said=$(mktemp) lost=$(mktemp)
+(
+    failed=()
+    step 'tests/unit' room unit
+    step 'tests/qgis, second half' room qgis 2
+    printf '%s\n' "${failed[@]}" >"$lost"
+) >"$said" 2>&1 &
 beside=$!
-for name in qgis ui; do
-    step "tests/$name" room "$name"
-done
+step 'tests/qgis, first half' room qgis 1
+step 'tests/ui' room ui
 wait "$beside"
-passed=$?
-printf '== tests/unit\n'
 cat "$said"
-rm -f "$said"
-((passed == 0)) || failed+=(tests/unit)
+mapfile -t -O "${#failed[@]}" failed < <(grep . "$lost")
+rm -f "$said" "$lost"
 if ((${#failed[@]})); then
     printf 'failed: %s\n' "${failed[*]}"
     exit 1

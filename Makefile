@@ -6,7 +6,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .SILENT:
 .NOTPARALLEL:
-TEXTS := Q LAYERS MODEL SERVER SEED JSON TASKS DATA METHODS REPEATS OUT SIZE ONLY \
+TEXTS := Q LAYERS MODEL SERVER SEED JSON TASKS DATA METHODS REPEATS ENDPOINTS OUT SIZE ONLY \
          RESULTS
 given = $(filter-out undefined default,$(origin $1))
 $(foreach name,$(TEXTS),$(if $(call given,$(name)),$(eval override $(name) := $$(value $(name)))))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs an evaluation: TASKS, DATA, METHODS, MODEL, REPEATS, OUT come from the environment."""
+"""Runs an evaluation: TASKS, DATA, METHODS, MODEL, REPEATS, OUT, and ENDPOINTS, the addresses of
+model servers that share the tasks, come from the environment."""
 
 import json
 import os
@@ -30,7 +31,9 @@ def main() -> int:
         model = str(here / model)
     out = (here / os.environ["OUT"]).resolve()
     out.mkdir(parents=True, exist_ok=True)
-    if os.environ["METHODS"].strip() != "gold" and model.partition(":")[0] != "faults":
+    endpoints = os.environ.get("ENDPOINTS", "")
+    asks_no_server = os.environ["METHODS"].strip() == "gold" or model.partition(":")[0] == "faults"
+    if not endpoints and not asks_no_server:
         ensure(model, if_needed=True)
     run_algorithm(
         "geo_olm:evaluate",
@@ -41,6 +44,7 @@ def main() -> int:
             "MODEL": model,
             "SERVER": os.environ.get("SERVER", ""),
             "REPEATS": int(repeats),
+            "ENDPOINTS": endpoints,
             "OUT": str(out),
         },
     )

@@ -28,6 +28,7 @@ _RESULT = re.compile(r"(r\d+): ")
 _NUMBER = re.compile(r"(?<![\w.])([A-Za-z_]\w*) = -?\d")
 _INFO = "layer_info"
 _WORD = re.compile(r"[^\W\d_]{5,}")
+_NAME = re.compile(r"\w+")
 _STEM = 6
 _UNDO = "undo"
 
@@ -79,6 +80,18 @@ class ProjectBriefing:
     def refers(self, question: str) -> bool:
         """Tell whether a question begins with a word that speaks of an earlier result."""
         return self._prompts.refers(question)
+
+    def mentions(self, question: str) -> bool:
+        """Tell whether a question has such a word anywhere."""
+        return self._prompts.mentions(question)
+
+    def names_field(
+        self, question: str, layer: LayerProfile, others: Sequence[LayerProfile]
+    ) -> bool:
+        """Tell whether a question names a field of a layer that the others do not have."""
+        known = {item.name.casefold() for one in others for item in one.fields}
+        own = {item.name.casefold() for item in layer.fields} - known
+        return not own.isdisjoint(_NAME.findall(question.casefold()))
 
     def is_part(self, question: str, layers: Sequence[LayerProfile]) -> bool:
         """Tell whether a question is only whole with the one before it: it begins so, or is short

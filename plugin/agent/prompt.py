@@ -59,9 +59,13 @@ class Prompts:
     def refers(self, question: str) -> bool:
         """Tell whether a question begins with a word that speaks of something before it.
 
-        Only the first words count: further on, "them" means what the question itself named.
+        Only the first words count: further on, "them" may mean what the question itself named.
         """
         return not self.references.isdisjoint(_words(question)[:_FIRST_WORDS])
+
+    def mentions(self, question: str) -> bool:
+        """Tell whether a question has such a word anywhere."""
+        return not self.references.isdisjoint(_words(question))
 
 
 def load(folder: Path) -> Prompts:

@@ -123,6 +123,12 @@ class EvaluateAlgorithm(QgsProcessingAlgorithm):
             QgsProcessingParameterString(
                 "IDS", self.tr("Only these tasks, separated by commas"), "", optional=True
             ),
+            QgsProcessingParameterString(
+                "ENDPOINTS",
+                self.tr("Model servers that share the tasks: addresses, separated by commas"),
+                "",
+                optional=True,
+            ),
             QgsProcessingParameterFolderDestination("OUT", self.tr("Folder for the results")),
         ):
             self.addParameter(parameter)
@@ -150,6 +156,8 @@ class EvaluateAlgorithm(QgsProcessingAlgorithm):
             runs = ResultFile(path).runs
             for method, found in summary(runs).items():
                 feedback.pushInfo(summary_line(method, found))
+            for error in harness.down.values():
+                feedback.pushWarning(error.message)
             page = write_report(runs, plan.out)
         except ModelError as error:
             raise QgsProcessingException(error.message) from error
@@ -158,6 +166,7 @@ class EvaluateAlgorithm(QgsProcessingAlgorithm):
         return {"RESULTS": str(path), "REPORT": str(page), "OUT": str(plan.out)}
 
     def _plan(self, parameters: dict[str, Any], context: QgsProcessingContext) -> Plan:
+        from .endpoint import endpoints
         from .harness import Plan, chosen
         from .method import methods_named
         from .source import data_folder
@@ -165,17 +174,20 @@ class EvaluateAlgorithm(QgsProcessingAlgorithm):
 
         tasks = read_tasks(Path(self.parameterAsFile(parameters, "TASKS", context)))
         settings = self._settings(parameters, context)
-        methods = methods_named(self.parameterAsString(parameters, "METHODS", context), settings)
+        names = self.parameterAsString(parameters, "METHODS", context)
         ids = self.parameterAsString(parameters, "IDS", context)
         asked = self.parameterAsString(parameters, "MODEL", context)
         return Plan(
             tasks=chosen(tasks.tasks, ids),
-            methods=tuple(methods),
+            methods=tuple(methods_named(names, settings)),
             data=data_folder(tasks.path, self.parameterAsString(parameters, "DATA", context)),
             out=Path(self.parameterAsString(parameters, "OUT", context)),
             repeats=self.parameterAsInt(parameters, "REPEATS", context),
             asked=asked,
             token_cap=settings.run_tokens,
+            endpoints=endpoints(
+                self.parameterAsString(parameters, "ENDPOINTS", context), names, settings
+            ),
         )
 
     def _settings(self, parameters: dict[str, Any], context: QgsProcessingContext) -> Settings:

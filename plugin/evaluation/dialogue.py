@@ -9,23 +9,32 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from qgis.core import QgsProject
+from qgis.core import QgsMapLayer, QgsProject, QgsReadWriteContext
+from qgis.PyQt.QtXml import QDomDocument
 
-from .keeper import style_of
 from .outcome import Grade
 
 State = dict[str, str]
 """The layers of a project by their ids, each with a digest of its style."""
 
 _SUMS = ("tokens", "seconds")
+_CATEGORY = QgsMapLayer.StyleCategory
+_LOOK = _CATEGORY.Symbology | _CATEGORY.Labeling | _CATEGORY.Rendering | _CATEGORY.Diagrams
 
 
 def state_of(project: QgsProject) -> State:
     """Return the present state of a project. Main thread only."""
     return {
-        key: hashlib.sha256(style_of(layer).encode("utf-8")).hexdigest()
+        key: hashlib.sha256(_look(layer).encode("utf-8")).hexdigest()
         for key, layer in project.mapLayers().items()
     }
+
+
+def _look(layer: QgsMapLayer) -> str:
+    """Return how a layer is drawn; the rest of a style is not written alike twice by QGIS."""
+    document = QDomDocument()
+    layer.exportNamedStyle(document, QgsReadWriteContext(), _LOOK)
+    return str(document.toString())
 
 
 def keep_states(states: Sequence[State], folder: Path) -> None:

@@ -17,6 +17,7 @@ from qgis.PyQt.QtCore import QEventLoop
 
 from ..agent.event import Status
 from ..llm.base import ModelError
+from .endpoint import Endpoint
 from .errand import Errand, Errands
 from .job import Job, Pool, jobs
 from .method import AnyMethod
@@ -31,14 +32,6 @@ ROOM = 16 * 1024 * 1024
 """Bytes that the disk of the results has to have free after a run that failed."""
 
 Ended = Callable[["BaseException | None"], None]
-
-
-@dataclass(frozen=True)
-class Endpoint:
-    """A model server by its address, and the methods as they ask it."""
-
-    address: str
-    methods: tuple[AnyMethod, ...]
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,8 @@ def references(task: Task) -> list[list[Call]]:
 
 def made_calls(events: Iterable[CallFinished], known: dict[str, Any], status: str) -> list[Call]:
     """Return the calls of a question; `known` are the names of the project's layers by their ids,
-    and grows by what the calls made, for the next question of a dialogue.
+    and grows by what the calls made (by id, short id and name), for the next question of a
+    dialogue.
 
     A question that was rejected in words counts as the call that rejects.
     """
@@ -43,7 +44,9 @@ def made_calls(events: Iterable[CallFinished], known: dict[str, Any], status: st
         calls.append(call)
         if event.result is not None:
             made = Made(call.names)
-            known.update({one.id: made for one in event.result.layers})
+            for one in event.result.layers:
+                known[one.id] = made
+                known.setdefault(one.name, made)
             known[event.result.id] = made
     rejected = any(REJECT in call.names for call in calls)
     if status == Status.REJECTED.value and not rejected:

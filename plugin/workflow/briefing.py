@@ -52,6 +52,14 @@ class Briefing(Protocol):
     def refers(self, question: str) -> bool:
         """Tell whether a question begins with a word that speaks of an earlier result."""
 
+    def mentions(self, question: str) -> bool:
+        """Tell whether a question has such a word anywhere."""
+
+    def names_field(
+        self, question: str, layer: LayerProfile, others: Sequence[LayerProfile]
+    ) -> bool:
+        """Tell whether a question names a field of a layer that the others do not have."""
+
     def is_part(self, question: str, layers: Sequence[LayerProfile]) -> bool:
         """Tell whether a question is only whole with the one before it."""
 

@@ -140,19 +140,32 @@ class MetaAgent:
         was said leads it astray."""
         briefing, layers = self._means.briefing, self._means.layers
         own = tuple(one for one in layers if not one.short)
-        earlier = [one.name for one in reversed(layers) if one.short]
-        refers = earlier if briefing.refers(question) else []
+        refers = self._subjects(question, own)
         is_part = not refers and self._memory.questions > 0 and briefing.is_part(question, own)
         self._begin(goes_on=bool(refers) or is_part)
         shown = layers if refers or is_part else own
         self._talk.messages.append(user(briefing.overview(question, shown)))
         whole = briefing.is_english(question) and not is_part
         try:
-            reply = self._talk.ask(self._first_schema(refers or [NOTHING], whole, shown))
+            reply = self._talk.ask(self._first_schema(refers or (NOTHING,), whole, shown))
         except ReplyError:
             reply = {}
         self._talk.messages.append(replied(reply))
         return replace(self._taken(reply), is_part=is_part)
+
+    def _subjects(self, question: str, own: Sequence[LayerProfile]) -> tuple[str, ...]:
+        """Return what a question may speak of, the latest first: an earlier result where it begins
+        with a word for that, or names a field that results alone have. Where such a word stands
+        further on it may also mean what the question itself names, and the model has to say."""
+        briefing = self._means.briefing
+        results = [one for one in reversed(self._means.layers) if one.short]
+        names = tuple(one.name for one in results)
+        if briefing.refers(question):
+            return names
+        holders = tuple(one.name for one in results if briefing.names_field(question, one, own))
+        if holders:
+            return holders
+        return (NOTHING, *names) if names and briefing.mentions(question) else ()
 
     def _first_schema(
         self, refers: Sequence[str], whole: bool, layers: Sequence[LayerProfile]

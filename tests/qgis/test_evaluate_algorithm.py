@@ -80,7 +80,9 @@ def evaluate(folder: Path, **parameters: Any) -> tuple[dict[str, Any], list[str]
 def test_it_has_the_parameters_of_the_command() -> None:
     algorithm = EvaluateAlgorithm().create()
     names = {item.name() for item in algorithm.parameterDefinitions()}
-    assert names >= {"TASKS", "DATA", "METHODS", "MODEL", "SERVER", "REPEATS", "OUT", "IDS"}
+    assert names >= {
+        *("TASKS", "DATA", "METHODS", "MODEL", "SERVER", "REPEATS", "OUT", "IDS", "ENDPOINTS")
+    }
     assert [item.name() for item in algorithm.outputDefinitions() if item.name() == "RESULTS"]
     assert algorithm.flags() & QgsProcessingAlgorithm.Flag.FlagNoThreading
 

@@ -137,6 +137,17 @@ class PlainBriefing:
     def refers(self, question: str) -> bool:
         return "those" in question
 
+    def mentions(self, question: str) -> bool:
+        return " it" in question
+
+    def names_field(self, question: str, layer: Any, others: Sequence[Any]) -> bool:
+        known = {item.name for one in others for item in one.fields}
+        return any(
+            item.name in question.split("?")[0].split()
+            for item in layer.fields
+            if item.name not in known
+        )
+
     def is_part(self, question: str, layers: Sequence[Any]) -> bool:
         return question.startswith("And ")
 

@@ -163,6 +163,22 @@ def test_a_question_that_speaks_of_a_result_goes_on_in_the_chat_without_its_ance
     assert found.graph.vertices[0].parameters == {"layer": Layer("rivers where x > 1")}
 
 
+def test_a_word_for_something_further_on_leaves_it_to_the_model_what_it_means() -> None:
+    case, memory = Case(WITH_RESULT), Memory()
+    case.plan("How many rivers?", UNDERSTOOD, COUNT, memory=memory)
+    case.plan("How many countries are near it?", UNDERSTOOD, COUNT, memory=memory)
+    assert said_in(case.asked[0])["REFERS_TO"]["enum"] == ["nothing", "r1"]
+
+
+def test_a_field_that_a_result_alone_has_tells_that_it_is_meant() -> None:
+    field = replace(COUNTRIES.fields[0], name="area_km2")
+    result = replace(BIG, fields=(*RIVERS.fields, field))
+    case, memory = Case(replace(MEANS, layers=(COUNTRIES, RIVERS, result))), Memory()
+    case.plan("How many rivers?", UNDERSTOOD, COUNT, memory=memory)
+    case.plan("What is the mean of area_km2?", UNDERSTOOD, COUNT, memory=memory)
+    assert said_in(case.asked[0])["REFERS_TO"]["enum"] == ["r1"]
+
+
 def test_a_question_that_stands_by_itself_is_planned_as_if_it_were_the_first() -> None:
     case, memory = Case(WITH_RESULT), Memory()
     alone = Case().plan("How many rivers?", UNDERSTOOD, COUNT, memory=memory)

@@ -41,6 +41,7 @@ from .workflow.dialogue import Dialogue
 from .workflow.finding import Finding
 from .workflow.graph import Graph
 from .workflow.role import Roles
+from .workflow.variable_check import checked as checked_with_variables
 
 _LOG = logging.getLogger(__name__)
 _STOP_S = 10.0
@@ -89,7 +90,7 @@ class Session(QObject):
         """Return what the checks find in a workflow over the project; call it on a worker."""
         with self._lock:
             around = surroundings(self._toolbox, registry, roles, output_of(self._settings))
-        return checker(around)(graph)
+        return checked_with_variables(graph, checker(around))
 
     def ask(self, question: str, runs: bool = True) -> None:
         """Take up a question, or with `runs` off only plan it. Raises RuntimeError while another

@@ -35,7 +35,7 @@ def declared(graph: Graph, vertex: str, path: Path, name: str, label: str = "") 
     if isinstance(found, (Output, Asked, Template, Mapping, list, tuple)) or found is None:
         raise VariableError("Only a layer, a number or a text can become a variable.")
     variable = Variable(name, _type(found), label or str(path[-1]), _default(found))
-    changed = replace(one, parameters=_put(dict(one.parameters or {}), path, Asked(name)))
+    changed = replace(one, parameters=put(dict(one.parameters or {}), path, Asked(name)))
     return replace(graph.with_vertex(changed), variables=(*graph.variables, variable))
 
 
@@ -51,29 +51,42 @@ def bound(graph: Graph, values: Mapping[str, Any]) -> Graph:
     if strange:
         takes = ", ".join(sorted(known | layers)) or "nothing"
         raise VariableError(f"The workflow has no variable {strange[0]}; it takes {takes}.")
-    given = {one.name: _filled(one, values) for one in graph.variables}
+    given = {one.name: value_of(one, values) for one in graph.variables}
+    for one in (name for vertex in graph.vertices for name in vertex.asked()):
+        if one not in given:
+            raise VariableError(f"The variable {one} is used but not declared.")
+    whole = replace(graph, variables=())
+    return filled(whole, given, {key: str(values[key]) for key in layers if key in values})
+
+
+def filled(graph: Graph, given: Mapping[str, Value], layers: Mapping[str, str]) -> Graph:
+    """Return the graph with variables replaced by values, in texts and the answer too, and project
+    layers by others; variables that have no value here are left as they are."""
 
     def change(value: Value) -> Value:
-        if isinstance(value, Asked):
-            if value.variable not in given:
-                raise VariableError(f"The variable {value.variable} is used but not declared.")
-            return given[value.variable]
         if isinstance(value, Layer):
-            return Layer(str(values.get(value.name, value.name)))
-        if isinstance(value, Template):
-            return _template(value, given)
-        return value
+            return Layer(layers.get(value.name, value.name))
+        return with_values(value, given)
 
-    def filled(vertex: Vertex) -> Vertex:
+    def whole(vertex: Vertex) -> Vertex:
         if vertex.parameters is None:
             return vertex
         return replace(vertex, parameters=mapped(dict(vertex.parameters), change))
 
-    return replace(graph, vertices=tuple(filled(one) for one in graph.vertices), variables=())
+    answer = replace(graph.answer, text=_text(Template(graph.answer.text), given))
+    return replace(graph, vertices=tuple(whole(one) for one in graph.vertices), answer=answer)
 
 
-def _filled(variable: Variable, values: Mapping[str, Any]) -> Value:
-    """Return the value of a variable as its type wants it."""
+def with_values(value: Value, given: Mapping[str, Value]) -> Value:
+    """Return a leaf of a parameter with the variables that it names filled."""
+    if isinstance(value, Asked):
+        return given.get(value.variable, value)
+    return _template(value, given) if isinstance(value, Template) else value
+
+
+def value_of(variable: Variable, values: Mapping[str, Any]) -> Value:
+    """Return the value of a variable as its type wants it: the one given, else its own. Raises
+    VariableError."""
     found = values.get(variable.name, variable.default)
     if found is None or found == "":
         what = f" ({variable.label})" if variable.label else ""
@@ -111,16 +124,19 @@ def _number(variable: Variable, found: Any) -> float | int:
 
 def _template(template: Template, given: Mapping[str, Value]) -> Value:
     """Return the text with variables filled; it stays a template while it names outputs."""
+    text = _text(template, given)
+    left = Template(text)
+    return left if any(True for _ in left.references()) else text
 
+
+def _text(template: Template, given: Mapping[str, Value]) -> str:
     def fill(name: str, key: str) -> str:
         if name not in given or key:
             return f"{{{name}.{key}}}" if key else f"{{{name}}}"
         value = given[name]
         return value.name if isinstance(value, Layer) else str(value)
 
-    text = template.filled(fill)
-    left = Template(text)
-    return left if any(True for _ in left.references()) else text
+    return template.filled(fill)
 
 
 def _type(value: Value) -> Type:
@@ -144,12 +160,16 @@ def _at(value: Value, path: Path) -> Value:
     return value
 
 
-def _put(value: Value, path: Path, new: Value) -> Value:
+def put(value: Value, path: Path, new: Value) -> Value:
+    """Return a value with another one at `path`; a key that is not there yet is added. Raises
+    VariableError for a place that cannot be."""
     if not path:
         return new
     key, rest = path[0], path[1:]
     if isinstance(value, Mapping):
-        return {**value, key: _put(value[str(key)], rest, new)}
+        return {**value, key: put(value.get(str(key)), rest, new)}
+    if not isinstance(value, (list, tuple)) or not 0 <= int(key) < len(value):
+        raise VariableError(f"The step has no parameter {key}.")
     listed = list(value)
-    listed[int(key)] = _put(listed[int(key)], rest, new)
+    listed[int(key)] = put(listed[int(key)], rest, new)
     return listed

@@ -37,11 +37,11 @@ def checked(graph: Graph, check: Callable[[Graph], tuple[Finding, ...]]) -> tupl
             if one.type is Type.CHOICE and one.choices:
                 given[one.name] = one.choices[0]
     lacking = {one.vertex for one in found}
-    for one in check(filled(graph, given, {})):
-        if one.code == "arguments" and one.vertex in lacking:
+    for finding in check(filled(graph, given, {})):
+        if finding.code == "arguments" and finding.vertex in lacking:
             continue  # it speaks of a stand-in for the value that lacks
-        mends = tuple(Mend(x.label, _unfilled(graph, x.change, given)) for x in one.mends)
-        found.append(replace(one, mends=mends))
+        mends = tuple(Mend(x.label, _unfilled(graph, x.change, given)) for x in finding.mends)
+        found.append(replace(finding, mends=mends))
     return tuple(found)
 
 

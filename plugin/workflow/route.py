@@ -30,7 +30,7 @@ def route(start: Point, end: Point, boxes: Iterable[Box], forward: bool = True) 
     blocked = _blocked([one for one in near if one[2] > left and one[0] < right])
     wanted = (start[1] + end[1]) / 2
     y = min(_free(blocked, wanted), key=lambda one: abs(one - wanted))
-    return ((right, left, y),)
+    return ((start[0], end[0], y),)
 
 
 def _is_hit(start: Point, end: Point, boxes: Sequence[Box]) -> bool:

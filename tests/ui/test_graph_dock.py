@@ -361,7 +361,7 @@ def test_a_run_is_shown_step_by_step(graph_dock: GraphDock) -> None:
     assert (nodes["v1"].card.shape, nodes["v1"].card.count) == (Shape.DONE, "3")
     assert nodes["v2"].card.message == "The layers share no CRS."
     link = graph_dock.view.graph_scene.links[LinkKey(Output("v1"), "v2", "other")]
-    assert link._label == "3"
+    assert link.label == "3"
     assert "1 of 3 steps done, 1 failed" in child(graph_dock, "GeoOlmGraphStatus").text()
     graph_dock.set_running(False)
     assert graph_dock.log.count() == 4

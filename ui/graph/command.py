@@ -3,66 +3,117 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from qgis.PyQt.QtCore import QObject, pyqtSignal
 from qgis.PyQt.QtGui import QGuiApplication
 
-from ...plugin.workflow import form
-from ...plugin.workflow.graph import Graph, Vertex
-from ...plugin.workflow.value import Layer, Output
-from . import editing
+from ...plugin.workflow import grouping
+from ...plugin.workflow.file import WorkflowFileError, dumps, loads
+from ...plugin.workflow.graph import Graph, Note, Vertex
+from ...plugin.workflow.topology import Fault
+from . import editing, layer_edit
 from .card import title
-from .document import GraphDocument
+from .frame_command import FrameCommands
+from .join_command import JoinCommands
 from .link_item import LinkKey
+from .scene import GraphScene
+
+_SHIFT = 2.0
 
 
 class Commands(QObject):
-    """Commands over a document; `said` carries a sentence for the user, `shown` a step to show."""
+    """Commands over a scene's document; `said` carries a sentence for the user, `shown` a step to
+    show. `frames` are those for groups, notes and places, `joins` those for links."""
 
     said = pyqtSignal(str)
     shown = pyqtSignal(str)
     arranged = pyqtSignal()
 
-    def __init__(
-        self, document: GraphDocument, links: Callable[[], Sequence[LinkKey]], parent: QObject
-    ) -> None:
-        """`links` gives the links that are selected."""
+    def __init__(self, scene: GraphScene, parent: QObject) -> None:
         super().__init__(parent)
-        self.document, self._selected_links = document, links
+        self.document, self._scene = scene.document, scene
+        self.frames, self.joins = FrameCommands(scene, self), JoinCommands(scene, self)
+        self.frames.said.connect(self.said)
+        self.joins.said.connect(self.said)
 
     def remove(self) -> None:
-        """Remove the selected steps and links."""
-        links = list(self._selected_links())
+        """Remove the selected steps, links, layers and notes."""
+        links = list(self._scene.selected_links())
         if links:
             self.disconnect_links(links)
+        layers, notes = self._scene.selected_layers(), self._scene.selected_notes()
         keys = [key for key in self.document.graph.ids() if key in self.document.selection]
+        if not (keys or layers or notes):
+            return
+
+        def without(graph: Graph) -> Graph:
+            found = layer_edit.without(editing.removed(graph, keys), layers)
+            return grouping.without_notes(found, notes)
+
+        self.document.edit(self._removing(keys, layers, notes), without)
+
+    def _removing(self, keys: Sequence[str], layers: Sequence[str], notes: Sequence[int]) -> str:
         if keys:
-            text = self.tr("Remove {}").replace("{}", self.steps(keys))
-            self.document.edit(text, lambda graph: editing.removed(graph, keys))
+            return self.tr("Remove {}").replace("{}", self.steps(keys))
+        if layers:
+            return self.tr("Remove {}").replace("{}", ", ".join(layers))
+        return self.tr("Remove the note") if len(notes) == 1 else self.tr("Remove the notes")
 
     def duplicate(self) -> None:
-        """Put copies of the selected steps beside them."""
-        chosen = self._chosen()
-        self._paste(chosen, self.tr("Duplicate {}").replace("{}", self._steps_of(chosen)))
+        """Put copies of what is selected beside it."""
+        copied = self._copied()
+        self._paste(copied, self.tr("Duplicate {}").replace("{}", self._named(copied)))
 
     def copy(self) -> None:
-        """Copy the selected steps as JSON text."""
-        chosen = self._chosen()
-        if chosen:
-            written = form.written(Graph(vertices=tuple(chosen)))
-            QGuiApplication.clipboard().setText(json.dumps(written, ensure_ascii=False, indent=1))
+        """Copy what is selected as JSON text."""
+        copied = self._copied()
+        if copied.vertices or copied.notes or copied.sources:
+            QGuiApplication.clipboard().setText(dumps(copied))
+
+    def cut(self) -> None:
+        """Copy what is selected and remove it."""
+        self.copy()
+        self.remove()
 
     def paste(self) -> None:
-        """Paste steps from JSON text; text that holds none is said to."""
+        """Paste steps and notes from JSON text; of text that holds none it is said why."""
         text = QGuiApplication.clipboard().text()
-        try:
-            steps = form.read(json.loads(text), lambda remark: None).vertices
-        except (ValueError, form.FormError):
-            self.said.emit(self.tr("The clipboard holds no steps."))
+        if not text.strip():
+            self.said.emit(self.tr("The clipboard is empty. Copy steps first."))
             return
-        self._paste(list(steps), self.tr("Paste {}").replace("{}", self._steps_of(list(steps))))
+        try:
+            loaded = loads(text, self.tr("What was copied"))
+        except WorkflowFileError as error:
+            self.said.emit(self.tr("Nothing was pasted. {}").replace("{}", str(error)))
+            return
+        twice = [one.message for one in loaded.faults if one.fault is Fault.DUPLICATE]
+        graph = loaded.graph
+        if twice or not (graph.vertices or graph.notes or graph.sources):
+            why = twice[0] if twice else self.tr("What was copied holds no steps.")
+            self.said.emit(self.tr("Nothing was pasted. {}").replace("{}", why))
+            return
+        self._paste(graph, self.tr("Paste {}").replace("{}", self._named(graph)))
+
+    def _copied(self) -> Graph:
+        """Return what is selected: steps with the groups that they fill, notes, placed layers."""
+        graph, names = self.document.graph, self._scene.selected_layers()
+        chosen = self._chosen()
+        keys = {one.id for one in chosen}
+        notes = tuple(graph.notes[at] for at in self._scene.selected_notes())
+        sources = tuple(
+            one for one in graph.sources if one.name in names and one.position is not None
+        )
+        groups = tuple(one for one in graph.groups if set(one.vertices) <= keys)
+        return Graph(vertices=tuple(chosen), groups=groups, notes=notes, sources=sources)
+
+    def _named(self, copied: Graph) -> str:
+        if copied.vertices:
+            return self._steps_of(list(copied.vertices))
+        if copied.notes:
+            return self.tr("a note") if len(copied.notes) == 1 else self.tr("notes")
+        return ", ".join(one.name for one in copied.sources)
 
     def bypass(self) -> None:
         """Bypass the selected steps, or use them again."""
@@ -76,7 +127,7 @@ class Commands(QObject):
 
     def arrange(self) -> None:
         """Let the layout place all steps."""
-        self.document.edit(self.tr("Arrange the steps"), editing.unplaced)
+        self.document.edit(self.tr("Arrange the steps"), layer_edit.unplaced)
         self.arranged.emit()
 
     def undo(self) -> None:
@@ -124,22 +175,29 @@ class Commands(QObject):
     def _chosen(self) -> list[Vertex]:
         return [one for one in self.document.graph.vertices if one.id in self.document.selection]
 
-    def _paste(self, steps: list[Vertex], text: str) -> None:
-        if not steps:
+    def _paste(self, copied: Graph, text: str) -> None:
+        """Take copies of steps, of the groups around them, and of notes and layers in."""
+        if not (copied.vertices or copied.notes or copied.sources):
             return
         fresh: list[str] = []
+        notes: tuple[Note, ...] = tuple(grouping.shifted(one, _SHIFT) for one in copied.notes)
+        spots = {one.name: one.position for one in copied.sources if one.position is not None}
 
         def paste(graph: Graph) -> Graph:
-            made, keys = editing.pasted(graph, steps)
+            made, keys = editing.pasted(graph, copied.vertices, _SHIFT)
             fresh[:] = keys
-            return made
+            names = dict(zip((one.id for one in copied.vertices), keys))
+            groups = grouping.pasted_groups(copied.groups, names)
+            made = replace(made, groups=(*made.groups, *groups), notes=(*made.notes, *notes))
+            return layer_edit.placed(made, spots, {one.name: one for one in copied.sources})
 
         self.document.edit(text, paste)
-        self.document.select(fresh)
+        if fresh:
+            self.document.select(fresh)
 
     def disconnect_links(self, keys: Sequence[LinkKey]) -> None:
         """Take links away."""
-        first = self.name(keys[0].source)
+        first = self._scene.joining.name(keys[0].source)
         target = title(self.document, self.document.graph.vertex(keys[0].target))
         text = self.tr("Disconnect {0} from {1}").replace("{0}", first).replace("{1}", target)
 
@@ -152,12 +210,6 @@ class Commands(QObject):
             return graph
 
         self.document.edit(text, without)
-
-    def name(self, source: Layer | Output) -> str:
-        """Return what a layer or a step is called."""
-        if isinstance(source, Layer):
-            return source.name
-        return title(self.document, self.document.graph.vertex(source.vertex))
 
     def steps(self, keys: Sequence[str]) -> str:
         """Return what some steps are called: the name of one, else how many."""

@@ -18,6 +18,7 @@ from ...plugin.workflow.finding import Finding, Mend, Severity
 from ...plugin.workflow.graph import Graph, Status
 from ...plugin.workflow.role import Roles
 from ...tools.base import LayerProfile, ToolDefinition, ToolResult
+from .flow import Flow
 from .undo import QUndoCommand, QUndoStack
 
 _TYPING_S = 1.0
@@ -78,6 +79,7 @@ class GraphDocument(QObject):
         self.roles = Roles(())
         self.running = False
         self.proposal: Change | None = None
+        self.flow = Flow(self)
         self._graph = Graph()
 
     @property

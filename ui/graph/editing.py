@@ -188,9 +188,3 @@ def unwaited(graph: Graph, target: str, other: str) -> Graph:
     vertex = graph.vertex(target)
     after = tuple(one for one in vertex.after if one != other)
     return graph.with_vertex(replace(vertex, after=after))
-
-
-def unplaced(graph: Graph) -> Graph:
-    """Return a graph whose steps stand where the layout wants them."""
-    steps = tuple(replace(one, position=None) for one in graph.vertices)
-    return replace(graph, vertices=steps)

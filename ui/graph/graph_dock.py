@@ -201,8 +201,8 @@ class GraphDock(QgsDockWidget):
         self.toolbar.addSeparator()
         view = self.view
         self._act("Arrange", self.tr("Arrange"), "mActionAlignHCenter", view.commands.arrange)
-        self._act("Farther", self.tr("Zoom out"), "mActionZoomOut", view.do_farther)
-        self._act("Nearer", self.tr("Zoom in"), "mActionZoomIn", view.do_nearer)
+        self._act("Farther", self.tr("Zoom out"), "mActionZoomOut", view.acts.farther)
+        self._act("Nearer", self.tr("Zoom in"), "mActionZoomIn", view.acts.nearer)
         self._act("Fit", self.tr("Show all"), "mActionZoomFullExtent", view.fit)
         self.toolbar.addSeparator()
         self._fill_export()

@@ -1,147 +1,170 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the mouse holds on the canvas: steps that are moved, or a link that is drawn."""
+"""What the mouse holds on the canvas: things that are moved, or the corner of a note."""
 
 from __future__ import annotations
 
-from qgis.PyQt.QtCore import QPointF
+from typing import TYPE_CHECKING
 
-from ...plugin.workflow.topology import ancestors
-from ...plugin.workflow.value import Layer, Output
-from . import editing
+from qgis.PyQt.QtCore import QPointF
+from qgis.PyQt.QtGui import QPainter
+from qgis.PyQt.QtWidgets import QGraphicsItem
+
+from .group_item import GroupItem
 from .layer_item import LayerItem
-from .link_item import LinkKey
-from .measure import ATTRACT
+from .link_item import LinkItem
 from .node_item import NodeItem
+from .note_item import NoteItem
 from .scene import GraphScene
 
-Found = tuple["Layer | Output", str, str]
+if TYPE_CHECKING:
+    from .command import Commands
 
 
 class Hand:
-    """What is held; the graph is asked for a change only when it is let go."""
+    """What is held; the graph is asked for a change only when it is let go. `said` is what stands
+    beside the pointer."""
+
+    said = ""
+
+    def move(self, place: QPointF) -> None:
+        """Follow the pointer, in the scene."""
+
+    def finish(self, commands: Commands) -> None:
+        """Let go: ask for the change."""
+
+    def cancel(self) -> None:
+        """Let everything be as it was."""
+
+    def paint(self, painter: QPainter) -> None:
+        """Draw what is held, over the scene."""
 
 
 class Moving(Hand):
-    """Steps that are dragged."""
+    """Steps, layers and notes that are dragged together. A single step that is held over a link
+    can be put into it; steps that are held over a group can join it."""
 
-    def __init__(self, scene: GraphScene) -> None:
-        self._scene = scene
-        self._before = {key: item.pos() for key, item in scene.nodes.items()}
-
-    def move(self) -> None:
-        """Let the links follow."""
-        keys = self.moved()
-        if keys:
-            self._scene.lay_links(keys)
-
-    def moved(self) -> list[str]:
-        """Return the steps that stand elsewhere now."""
-        return [k for k, one in self._scene.nodes.items() if one.pos() != self._before.get(k)]
-
-    def places(self) -> dict[str, tuple[float, float]]:
-        """Return the new places in em, of all steps once one was moved, so that none jumps."""
-        unit = self._scene.unit
-        if not self.moved():
-            return {}
-        return {
-            key: (round(item.x() / unit * 2) / 2, round(item.y() / unit * 2) / 2)
-            for key, item in self._scene.nodes.items()
-        }
-
-
-class Linking(Hand):
-    """A link that is drawn from an output, or taken off an input."""
-
-    def __init__(
-        self, scene: GraphScene, source: Layer | Output, start: QPointF, taken: LinkKey | None
-    ) -> None:
-        self._scene, self.source, self.start, self.here = scene, source, start, start
-        self.taken, self.forward, self.said = taken, True, ""
-        self.node: NodeItem | None = None
-        self.port = ""
-        for node in scene.nodes.values():
-            node.lit = frozenset(self._fitting(node))
-            node.update()
+    def __init__(self, scene: GraphScene, start: QPointF, held: QGraphicsItem, snaps: bool) -> None:
+        self._scene, self._start, self._held, self._snaps = scene, start, held, snaps
+        self.keys = [key for key, item in scene.nodes.items() if item.isSelected()]
+        self.layers = scene.selected_layers()
+        self.notes = scene.selected_notes()
+        self._before = {one: QPointF(one.pos()) for one in self._items()}
+        self.link: LinkItem | None = None
+        self.group: GroupItem | None = None
+        self._has_moved = False
 
     @classmethod
-    def begun(cls, scene: GraphScene, place: QPointF) -> Linking | None:
-        """Return a link that begins at a place: at an output, or at an input that has one."""
-        for item in (*scene.near(place, NodeItem, 1.0), *scene.near(place, LayerItem, 1.0)):
-            if isinstance(item, LayerItem) and item.is_at_output(place):
-                return cls(scene, Layer(item.name), item.output(), None)
-            if isinstance(item, NodeItem) and item.is_at_output(place):
-                return cls(scene, Output(item.key), item.output(), None)
-        for item in scene.near(place, NodeItem, 1.0):
-            if not isinstance(item, NodeItem):
-                continue
-            left = item.mapFromScene(place).x() <= scene.unit
-            port = item.input_at(place) if left else ""
-            for key, link in scene.links.items():
-                if port and (key.target, key.port) == (item.key, port):
-                    link.hide()
-                    source = scene.document.graph
-                    start = _start(scene, key)
-                    if start is not None and source.has(item.key):
-                        return cls(scene, key.source, start, key)
-        return None
+    def begun(
+        cls, scene: GraphScene, held: QGraphicsItem | None, place: QPointF, snaps: bool
+    ) -> Moving | None:
+        """Return the hand that holds what is selected, None where nothing there can be moved."""
+        if isinstance(held, GroupItem):
+            scene.document.select({*scene.document.selection, *held.card.group.vertices})
+        elif not isinstance(held, (NodeItem, LayerItem, NoteItem)) or not held.isSelected():
+            return None
+        return cls(scene, place, held, snaps)
+
+    def _items(self) -> list[QGraphicsItem]:
+        scene = self._scene
+        return [
+            *(scene.nodes[key] for key in self.keys),
+            *(scene.pills[name] for name in self.layers),
+            *(scene.frames.notes[at] for at in self.notes),
+        ]
 
     def move(self, place: QPointF) -> None:
-        """Follow the pointer; a fitting port near by attracts."""
-        self.here, self.node, self.port, self.said = place, None, "", ""
-        for item in self._scene.near(place, NodeItem, ATTRACT):
-            if not isinstance(item, NodeItem):
-                continue
-            near = [
-                (name, spot)
-                for name, spot in item.inputs()
-                if (spot - place).manhattanLength() <= ATTRACT * self._scene.unit
-            ]
-            under = item.input_at(place)
-            chosen = next(((n, s) for n, s in item.inputs() if n == under), None) or min(
-                near, key=lambda one: (one[1] - place).manhattanLength(), default=None
-            )
-            if chosen is None:
-                continue
-            self.node = item
-            self.said = self._why_not(item, chosen[0])
+        """Take all along, in whole em where the grid is on."""
+        shift, unit = place - self._start, self._scene.unit
+        lead = self._before.get(self._held)
+        if self._snaps and lead is not None:
+            there = (lead + shift) / unit
+            shift = QPointF(round(there.x()), round(there.y())) * unit - lead
+        elif self._snaps:
+            shift = QPointF(round(shift.x() / unit), round(shift.y() / unit)) * unit
+        for item, before in self._before.items():
+            item.setPos(before + shift)
+        self._has_moved = not shift.isNull()
+        self._scene.follow((*self.keys, *(f"layer:{name}" for name in self.layers)))
+        self._aim(place)
+
+    def _aim(self, place: QPointF) -> None:
+        """Light the link or group over which the steps are held."""
+        self._dim()
+        scene = self._scene
+        if len(self.keys) == 1 and isinstance(self._held, NodeItem) and not self.layers:
+            self.link = scene.link_at(place, self.keys[0])
+        if self.link is not None:
+            self.said = scene.joining.why_not_into(self.keys[0], self.link.key)
             if not self.said:
-                self.port, self.here = chosen
+                self.link.light(True)
             return
+        self.said = ""
+        if self.keys and not isinstance(self._held, GroupItem):
+            self.group = self._group_under(place)
+            if self.group is not None:
+                self.group.is_target = True
+                self.group.update()
 
-    def end(self) -> None:
-        """Let the ports look as before, and the link that was taken off be seen."""
-        for node in self._scene.nodes.values():
-            node.lit = None
-            node.update()
-        if self.taken is not None and self.taken in self._scene.links:
-            self._scene.links[self.taken].show()
+    def _group_under(self, place: QPointF) -> GroupItem | None:
+        for item in self._scene.frames.groups.values():
+            inside = set(self.keys) & set(item.card.group.vertices)
+            if not inside and not item.is_collapsed and item.body().contains(place):
+                return item
+        return None
 
-    def wanted(self) -> Found | None:
-        """Return the link that is meant, None where it was let go on nothing."""
-        if self.node is None or not self.port:
-            return None
-        return self.source, self.node.key, self.port
+    def _dim(self) -> None:
+        if self.link is not None:
+            self.link.light(False)
+        if self.group is not None:
+            self.group.is_target = False
+            self.group.update()
+        self.link = self.group = None
 
-    def _fitting(self, node: NodeItem) -> list[str]:
-        return [name for name, _ in node.inputs() if not self._why_not(node, name)]
+    def finish(self, commands: Commands) -> None:
+        """Ask for the places, or for the step to be put into the link."""
+        link, group, why = self.link, self.group, self.said
+        self._dim()
+        if not self._has_moved:
+            if isinstance(self._held, GroupItem):  # Qt has left only the frame selected
+                self._scene.document.select(self._held.card.group.vertices)
+            return
+        if link is not None and not why:
+            commands.joins.put_into(self.keys[0], link.key)
+            return
+        if why:
+            commands.said.emit(why)
+        commands.frames.place(
+            self.keys,
+            self.layers,
+            self.notes,
+            -1 if group is None else group.at,
+        )
 
-    def _why_not(self, node: NodeItem, port: str) -> str:
-        """Return why a port cannot take what is held, "" where it can."""
-        document = self._scene.document
-        graph = document.graph
-        definition = document.tools.get(graph.vertex(node.key).tool)
-        if port not in editing.inputs(definition):
-            return document.tr("This takes no layer")
-        if not isinstance(self.source, Output):
-            return ""
-        if self.source.vertex == node.key or node.key in ancestors(graph, self.source.vertex):
-            return document.tr("The steps would wait for each other")
-        return ""
+    def cancel(self) -> None:
+        """Put all back."""
+        self._dim()
+        for item, before in self._before.items():
+            item.setPos(before)
+        self._scene.follow(self.keys)
 
 
-def _start(scene: GraphScene, key: LinkKey) -> QPointF | None:
-    if isinstance(key.source, Layer):
-        pill = scene.pills.get(key.source.name)
-        return pill.output() if pill is not None else None
-    node = scene.nodes.get(key.source.vertex)
-    return node.output() if node is not None else None
+class Resizing(Hand):
+    """The corner of a note that is dragged."""
+
+    def __init__(self, note: NoteItem, place: QPointF) -> None:
+        self._note, self._start, self._before = note, place, note.size
+
+    def move(self, place: QPointF) -> None:
+        """Make the note larger or smaller, in steps of half an em."""
+        away = (place - self._start) / self._note.unit
+        width, height = self._before[0] + away.x(), self._before[1] + away.y()
+        self._note.stretch(round(width * 2) / 2, round(height * 2) / 2)
+
+    def finish(self, commands: Commands) -> None:
+        """Ask for the new size."""
+        if self._note.size != self._before:
+            commands.frames.resize_note(self._note.at, self._note.size)
+
+    def cancel(self) -> None:
+        """Be as large as before."""
+        self._note.stretch(*self._before)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from qgis.PyQt.QtCore import QPointF, QRectF, Qt
-from qgis.PyQt.QtGui import QFont, QPainter, QPalette, QPen
+from qgis.PyQt.QtGui import QFont, QPainter, QPainterPath, QPalette, QPen
 from qgis.PyQt.QtWidgets import QGraphicsItem, QStyle, QStyleOptionGraphicsItem, QWidget
 
 from ...tools.base import LayerProfile
@@ -33,6 +33,12 @@ class LayerItem(QGraphicsItem):
         self.unit, self.palette, self._font = unit, palette, scaled(font, 1.0)
         self.setToolTip(name)
 
+    def show(self, profile: LayerProfile | None) -> None:
+        """Show what is known of the layer now."""
+        if profile != self._profile:
+            self._profile = profile
+            self.update()
+
     @property
     def size(self) -> tuple[float, float]:
         """Width and height in em."""
@@ -59,13 +65,22 @@ class LayerItem(QGraphicsItem):
         width, height = measure.PILL_WIDTH + 2, measure.PILL_HEIGHT + 1
         return QRectF(-u, -0.5 * u, width * u, height * u)
 
+    def shape(self) -> QPainterPath:
+        """Return the pill alone."""
+        path = QPainterPath()
+        path.addRoundedRect(self._box(), self._box().height() / 2, self._box().height() / 2)
+        return path
+
+    def _box(self) -> QRectF:
+        return QRectF(0, 0, measure.PILL_WIDTH * self.unit, measure.PILL_HEIGHT * self.unit)
+
     def paint(
         self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None
     ) -> None:
         """Draw the pill."""
         u, palette = self.unit, self.palette
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        box = QRectF(0, 0, measure.PILL_WIDTH * u, measure.PILL_HEIGHT * u)
+        box = self._box()
         base = ground(palette, QPalette.ColorRole.Base)
         missing = self._profile is None
         edge = tone_colour(palette, Tone.FAILED) if missing else line(palette)

@@ -9,24 +9,28 @@ from qgis.PyQt.QtCore import QPointF, QRectF, QTimer, pyqtSignal
 from qgis.PyQt.QtGui import QFont, QPalette
 from qgis.PyQt.QtWidgets import QGraphicsItem, QGraphicsScene
 
-from ...plugin.workflow.graph import Graph, Status
-from ...plugin.workflow.layout import COLUMN, Layout, layout
-from ...plugin.workflow.value import Layer, Output, Value
-from ..number import number
+from ...plugin.workflow.alignment import Box
+from ...plugin.workflow.graph import Graph
+from ...plugin.workflow.layout import COLUMN, layout
 from . import editing
 from .card import card
 from .document import GraphDocument
+from .frame_layer import Frames
+from .group_item import GroupItem
+from .joining import Joining
 from .layer_item import LayerItem
 from .link_item import LinkItem, LinkKey
+from .link_layer import LAYER, Links, end_of, joins
 from .node_item import NodeItem
+from .note_item import NoteItem
 
-_LAYER = "layer:"
 _MARGIN = 6.0
+_GROUP = "group:"
 
 
 class GraphScene(QGraphicsScene):
-    """Nodes, pills and links of one document. A change of the graph rebuilds what it touches, soon
-    and never inside a mouse handler; a run only repaints."""
+    """Nodes, pills, links, groups and notes of one document. A change of the graph rebuilds what
+    it touches, soon and never inside a mouse handler; a run only repaints."""
 
     rebuilt = pyqtSignal()
 
@@ -36,9 +40,9 @@ class GraphScene(QGraphicsScene):
         self.look = QPalette()
         self.nodes: dict[str, NodeItem] = {}
         self.pills: dict[str, LayerItem] = {}
-        self.links: dict[LinkKey, LinkItem] = {}
-        self._places: dict[str, tuple[float, float]] = {}
-        self._lanes: Layout | None = None
+        self.joining = Joining(document)
+        self.frames = Frames(self, font)
+        self.link_layer = Links(self, font)
         self._soon = QTimer(self)
         self._soon.setSingleShot(True)
         self._soon.setInterval(0)
@@ -53,10 +57,20 @@ class GraphScene(QGraphicsScene):
         document.selection_changed.connect(self._select)
         self.selectionChanged.connect(self._selected)
 
+    @property
+    def links(self) -> dict[LinkKey, LinkItem]:
+        """The links by what they join."""
+        return self.link_layer.items
+
     def set_palette(self, palette: QPalette) -> None:
         """Take other colours."""
         self.look = palette
-        self._clear()
+        self._selecting = True  # what is selected in the document stays so
+        self.nodes, self.pills = {}, {}
+        self.link_layer.items.clear()
+        self.frames.clear()
+        self.clear()
+        self._selecting = False
         self.rebuild()
 
     # -- building
@@ -65,10 +79,14 @@ class GraphScene(QGraphicsScene):
         """Make the items anew that the graph asks for, and drop the others."""
         self._soon.stop()
         graph = self.document.shown
+        self._selecting = True  # hidden items lose their selection; the document's stays
         self._nodes(graph)
         self._pills(graph)
+        self.frames.rebuild(graph)
+        self._selecting = False
         self._place(graph)
-        self._links(graph)
+        self.frames.lay()
+        self.link_layer.rebuild(graph)
         self._select(self.document.selection)
         box = self.itemsBoundingRect()
         room = _MARGIN * self.unit
@@ -89,104 +107,128 @@ class GraphScene(QGraphicsScene):
                 item.show(said)
 
     def _pills(self, graph: Graph) -> None:
-        wanted = editing.layers_of(graph)
+        free = (one.name for one in graph.sources if one.position is not None)
+        wanted = dict.fromkeys((*editing.layers_of(graph), *free))
         known = {one.key: one for one in self.document.layers}
-        for name in tuple(self.pills):
+        for name in set(self.pills) - set(wanted):
             self.removeItem(self.pills.pop(name))
         for name in wanted:
-            pill = LayerItem(name, known.get(name), self.unit, self._font, self.look)
-            self.addItem(pill)
-            self.pills[name] = pill
+            if name in self.pills:
+                self.pills[name].show(known.get(name))
+            else:
+                pill = LayerItem(name, known.get(name), self.unit, self._font, self.look)
+                self.addItem(pill)
+                self.pills[name] = pill
 
     def _place(self, graph: Graph) -> None:
         """Put the items where the user left them, the others where the layout wants them."""
-        heights = {key: item.size[1] for key, item in self.nodes.items()}
-        heights.update({f"{_LAYER}{name}": item.size[1] for name, item in self.pills.items()})
-        pairs = [(_end(source), target) for source, target, _port in _joins(graph)]
-        found = layout(heights, pairs)
-        moved = any(one.position is not None for one in graph.vertices)
-        self._lanes = None if moved else found
-        u = self.unit
+        u, folded = self.unit, self.frames.folded
+        is_free = all(one.position is None for one in graph.vertices)
+        places: dict[str, tuple[float, float]] = {}
+        self.link_layer.lanes = {}
+        if is_free or any(one.position is None for one in graph.vertices):
+            heights = {key: item.size[1] for key, item in self.nodes.items() if key not in folded}
+            heights.update({f"{LAYER}{name}": one.size[1] for name, one in self.pills.items()})
+            for at in set(folded.values()):
+                heights[f"{_GROUP}{at}"] = self.frames.groups[at].size[1]
+            whole = {key: f"{_GROUP}{at}" for key, at in folded.items()}
+            pairs = [(whole.get(end_of(source), end_of(source)), whole.get(target, target))
+                     for source, target, _port in joins(graph)]  # fmt: skip
+            found = layout(heights, pairs)
+            places = {key: found.places[whole.get(key, key)] for key in self.nodes}
+            places.update({key: found.places[key] for key in heights if key.startswith(LAYER)})
+            self.link_layer.lanes = found.lanes if is_free else {}
         for vertex in graph.vertices:
-            x, y = vertex.position or found.places[vertex.id]
+            x, y = vertex.position or places[vertex.id]
             self.nodes[vertex.id].setPos(QPointF(x * u, y * u))
+        given = {one.name: one.position for one in graph.sources if one.position is not None}
         for name, pill in self.pills.items():
-            x, y = found.places[f"{_LAYER}{name}"]
-            if moved:
-                x, y = self._beside(graph, name)
-            else:
-                x += COLUMN - pill.size[0] - 4
-            pill.setPos(QPointF(x * u, y * u))
+            if name in given:
+                pill.setPos(QPointF(*given[name]) * u)
+            elif is_free:
+                x, y = places[f"{LAYER}{name}"]
+                pill.setPos(QPointF((x + COLUMN - pill.size[0] - 4) * u, y * u))
+        if not is_free:
+            self.settle_pills(graph)
 
-    def _beside(self, graph: Graph, name: str) -> tuple[float, float]:
-        """Return a place left of the first step that takes a layer, below its other pills."""
-        users = [one for one in graph.vertices if name in one.layers()]
-        first = min(users, key=lambda one: self.nodes[one.id].x())
-        item = self.nodes[first.id]
-        order = list(first.layers()).index(name)
-        return item.x() / self.unit - 15.5, item.y() / self.unit + order * 5.0
+    def settle_pills(self, graph: Graph) -> None:
+        """Put the layers that the user has not placed left of the first step that takes them, one
+        below the other."""
+        u = self.unit
+        given = {one.name for one in graph.sources if one.position is not None}
+        users: dict[str, list[str]] = {}
+        rows: dict[str, list[str]] = {}
+        for vertex in graph.vertices:
+            own = list(dict.fromkeys(vertex.layers()))
+            rows[vertex.id] = [name for name in own if name not in given]
+            for name in own:
+                users.setdefault(name, []).append(vertex.id)
+        for name, keys in users.items():
+            if name in given:
+                continue
+            first = min(keys, key=lambda key: self.nodes[key].x())
+            node, row = self.nodes[first], rows[first].index(name)
+            self.pills[name].setPos(node.x() - 15.5 * u, node.y() + row * 5.0 * u)
 
-    def _links(self, graph: Graph) -> None:
-        wanted = {LinkKey(source, target, port) for source, target, port in _joins(graph)}
-        for key in set(self.links) - wanted:
-            self.removeItem(self.links.pop(key))
-        for key in wanted:
-            if key not in self.links:
-                link = LinkItem(key, self.unit, self._font, self.look)
-                self.addItem(link)
-                self.links[key] = link
-        self.lay_links()
+    # -- what is moved
+
+    def follow(self, keys: Iterable[str]) -> None:
+        """Let links, frames and layers follow steps that are being moved."""
+        moved = list(keys)
+        if not moved:
+            return
+        graph = self.document.shown
+        if any(one.position is not None for one in graph.vertices):
+            self.settle_pills(graph)
+        self.frames.lay(moved)
+        self.link_layer.lay(moved)
 
     def lay_links(self, of: Iterable[str] = ()) -> None:
         """Draw the links anew, all or those of some steps."""
-        keys = set(of)
-        for key, link in self.links.items():
-            if keys and key.target not in keys and _end(key.source) not in keys:
-                continue
-            start, end = self._start(key.source), self._end(key)
-            if start is None or end is None:
-                continue
-            lanes = self._lanes.lanes if self._lanes is not None and not keys else {}
-            lane = lanes.get((_end(key.source), key.target), ())
-            link.lay(start, end, [QPointF(x * self.unit, y * self.unit) for x, y in lane])
-            link.tell(*self._flow(key))
+        self.link_layer.lay(of)
 
-    def _start(self, source: Layer | Output) -> QPointF | None:
-        if isinstance(source, Layer):
-            return self.pills[source.name].output() if source.name in self.pills else None
-        return self.nodes[source.vertex].output() if source.vertex in self.nodes else None
+    def boxes(self, keys: Iterable[str]) -> dict[str, Box]:
+        """Return x, y, width and height of some steps in em."""
+        u = self.unit
+        found = ((key, self.nodes[key]) for key in keys if key in self.nodes)
+        return {key: (one.x() / u, one.y() / u, *one.size) for key, one in found}
 
-    def _end(self, key: LinkKey) -> QPointF | None:
-        node = self.nodes.get(key.target)
-        if node is None:
-            return None
-        found = dict(node.inputs()).get(key.port)
-        return found if found is not None else node.mapToScene(QPointF(0, self.unit))
+    def free_area(self, x: float, y: float, width: float, height: float) -> Box:
+        """Return an area of a size at a place in em, or below it where no step or layer stands."""
+        u = self.unit
+        while True:
+            area = QRectF(x * u, y * u, width * u, height * u)
+            below = [one.sceneBoundingRect().bottom() for one in self.items(area)
+                     if isinstance(one, (NodeItem, LayerItem, NoteItem))]  # fmt: skip
+            if not below:
+                return (x, y, width, height)
+            y = float(round(max(below) / u + 1))
 
-    def _flow(self, key: LinkKey) -> tuple[str, bool]:
-        """Return what a link says: how many features flow, and whether they do now."""
-        flows = self.document.state(key.target).status is Status.RUNNING
-        if isinstance(key.source, Layer):
-            known = {one.key: one.features for one in self.document.layers}
-            features = known.get(key.source.name, -1)
-        else:
-            features = self.document.state(key.source.vertex).features
-        return (number(features) if features >= 0 and key.port else ""), flows
+    def laid_out(self, keys: Iterable[str]) -> dict[str, tuple[float, float]]:
+        """Return the places that the layout gives some steps, from their left upper corner."""
+        boxes = self.boxes(keys)
+        pairs = [(end_of(source), target) for source, target, _ in joins(self.document.shown)]
+        found = layout({key: box[3] for key, box in boxes.items()}, pairs).places
+        left, top = min(x for x, *_ in boxes.values()), min(y for _, y, *_ in boxes.values())
+        first = min(x for x, _ in found.values())
+        return {key: (left + x - first, top + y) for key, (x, y) in found.items()}
 
-    def _clear(self) -> None:
-        self.clear()
-        self.nodes, self.pills, self.links = {}, {}, {}
+    def places(self) -> dict[str, tuple[float, float]]:
+        """Return where all steps stand, in em."""
+        return {key: (round(x, 2), round(y, 2)) for key, (x, y, _, _) in
+                self.boxes(self.nodes).items()}  # fmt: skip
 
     # -- showing a run
 
     def _repaint(self, keys: Iterable[str]) -> None:
         graph = self.document.shown
-        for key in tuple(keys):
-            item = self.nodes.get(key)
-            if item is not None and graph.has(key):
-                item.show(card(self.document, graph.vertex(key)))
-        for key, link in self.links.items():
-            link.tell(*self._flow(key))
+        vertices = {one.id: one for one in graph.vertices}
+        changed = [key for key in tuple(keys) if key in self.nodes and key in vertices]
+        for key in changed:
+            self.nodes[key].show(card(self.document, vertices[key]))
+        if changed:
+            self.link_layer.tell(changed)
+            self.frames.repaint()
 
     # -- selection
 
@@ -196,15 +238,34 @@ class GraphScene(QGraphicsScene):
         for key, item in self.nodes.items():
             if item.isSelected() != (key in wanted):
                 item.setSelected(key in wanted)
+        for group in self.frames.groups.values():
+            if group.is_collapsed:  # it stands for its steps, which cannot be selected themselves
+                group.setSelected(wanted.issuperset(group.card.group.vertices))
         self._selecting = False
 
     def _selected(self) -> None:
         if not self._selecting:
-            self.document.select(key for key, item in self.nodes.items() if item.isSelected())
+            keys = {key for key, item in self.nodes.items() if item.isSelected()}
+            for group in self.frames.groups.values():
+                if group.is_collapsed and group.isSelected():
+                    keys.update(group.card.group.vertices)
+            self.document.select(keys)
 
     def selected_links(self) -> list[LinkKey]:
         """Return the links that are selected."""
         return [key for key, link in self.links.items() if link.isSelected()]
+
+    def selected_layers(self) -> list[str]:
+        """Return the layers that are selected."""
+        return [name for name, pill in self.pills.items() if pill.isSelected()]
+
+    def selected_notes(self) -> list[int]:
+        """Return the places of the notes that are selected."""
+        return [at for at, note in self.frames.notes.items() if note.isSelected()]
+
+    def selected_groups(self) -> list[int]:
+        """Return the places of the groups that are selected."""
+        return [at for at, group in self.frames.groups.items() if group.isSelected()]
 
     # -- finding
 
@@ -212,35 +273,23 @@ class GraphScene(QGraphicsScene):
         """Return the node at a place, the uppermost."""
         return next((one for one in self.items(point) if isinstance(one, NodeItem)), None)
 
+    def held_at(self, point: QPointF) -> QGraphicsItem | None:
+        """Return the uppermost item at a place that can be taken hold of."""
+        kinds = (NodeItem, LayerItem, NoteItem, GroupItem, LinkItem)
+        return next((one for one in self.items(point) if isinstance(one, kinds)), None)
+
+    def link_at(self, point: QPointF, but: str = "") -> LinkItem | None:
+        """Return a link with a port at a place, none of those of the step `but`."""
+        for one in self.items(point):
+            if not isinstance(one, LinkItem) or not one.key.port:
+                continue
+            if but not in (one.key.target, end_of(one.key.source)):
+                return one
+        return None
+
     def near(self, point: QPointF, kind: type[QGraphicsItem], reach: float) -> list[QGraphicsItem]:
         """Return the items of a kind within `reach` em of a place."""
         side = 2 * reach * self.unit
         box = QRectF(0, 0, side, side)
         box.moveCenter(point)
         return [one for one in self.items(box) if isinstance(one, kind)]
-
-
-def _end(source: Layer | Output) -> str:
-    return f"{_LAYER}{source.name}" if isinstance(source, Layer) else source.vertex
-
-
-def _joins(graph: Graph) -> list[tuple[Layer | Output, str, str]]:
-    """Return every link: what flows, into which step, by which parameter ("" for only waiting)."""
-    found: list[tuple[Layer | Output, str, str]] = []
-    for vertex in graph.vertices:
-        for name, value in (vertex.parameters or {}).items():
-            found += [(one, vertex.id, name) for one in _sources(value)]
-        used = {one.vertex for one in graph.used(vertex)}
-        told = {source.vertex for source, key, _ in found if key == vertex.id
-                and isinstance(source, Output)}  # fmt: skip
-        waits = [*vertex.after, *(used - told)]
-        found += [(Output(key), vertex.id, "") for key in dict.fromkeys(waits) if key not in told]
-    return list(dict.fromkeys(found))
-
-
-def _sources(value: Value) -> list[Layer | Output]:
-    if isinstance(value, (Layer, Output)):
-        return [value]
-    if isinstance(value, (list, tuple)):
-        return [one for one in value if isinstance(one, (Layer, Output))]
-    return []

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The canvas: zoom, pan, selection, dragging steps and links, keys and the context menu."""
+"""The canvas: zoom, pan, selection, what hands hold on it, keys and the context menu."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from qgis.PyQt.QtCore import QEvent, QPoint, QPointF, QRectF, Qt, pyqtSignal
@@ -10,43 +11,50 @@ from qgis.PyQt.QtGui import (
     QContextMenuEvent,
     QFontInfo,
     QKeyEvent,
-    QKeySequence,
     QMouseEvent,
     QPainter,
-    QPainterPath,
+    QPalette,
     QPen,
     QResizeEvent,
     QWheelEvent,
 )
 from qgis.PyQt.QtWidgets import QGraphicsView, QMenu, QToolTip, QWidget
 
-from ...plugin.workflow.graph import Graph
-from ..icon import theme_icon
-from ..palette import Tone, line, muted, tone_colour
-from . import editing
-from .card import title
+from ...plugin.workflow.graph import Graph, Vertex
+from ..palette import line, muted
+from .canvas_action import ZOOM, CanvasActions
+from .canvas_key import action_of
+from .canvas_menu import CanvasMenu
 from .command import Commands
 from .document import GraphDocument
-from .hand import Hand, Linking, Moving
+from .group_item import GroupItem
+from .hand import Hand, Moving, Resizing
+from .in_place import InPlace
 from .link_item import LinkItem
+from .linking import Linking
 from .measure import flags
 from .minimap import Minimap
 from .node_item import NodeItem
+from .note_item import NoteItem
+from .pointer_label import PointerLabel
 from .scene import GraphScene
+from .step_chooser import StepChooser
+from .walk import Walk
 
-_ZOOM, _LEAST, _MOST = 1.25, 0.08, 3.0
-_STEPS = "geo_olm_steps"
+_LEAST, _MOST = 0.08, 3.0
 
 
 class GraphView(QGraphicsView):
     """Shows a document's scene. `add_requested` asks for the palette at a place in em;
     `inspect_requested` names what is to be edited of the selected step; `run_requested` names a
-    way: run, to, again."""
+    way: run, to, again; `told` carries a sentence for the user; `find_requested` asks for the
+    search."""
 
     add_requested = pyqtSignal(object)
     inspect_requested = pyqtSignal(str)
     run_requested = pyqtSignal(str)
-    layer_dropped = pyqtSignal(object)
+    find_requested = pyqtSignal()
+    told = pyqtSignal(str)
 
     def __init__(self, document: GraphDocument, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -61,13 +69,20 @@ class GraphView(QGraphicsView):
         self.setTransformationAnchor(QGraphicsView.ViewportAnchor.AnchorUnderMouse)
         self.setViewportUpdateMode(QGraphicsView.ViewportUpdateMode.SmartViewportUpdate)
         self.setMouseTracking(True)
-        self.commands = Commands(document, self.graph_scene.selected_links, self)
-        self.commands.said.connect(lambda text: self._say(text, self.viewport().rect().center()))
+        self.snaps = True
+        self.commands = Commands(self.graph_scene, self)
+        self.commands.said.connect(self.say)
         self.commands.shown.connect(self.show_step)
         self.commands.arranged.connect(self._fit_soon)
+        self.commands.frames.writing.connect(self._write)
+        self.commands.joins.offered.connect(self._offer)
+        self.chooser = StepChooser(document, self)
+        self.walk = Walk(self)
+        self.acts = CanvasActions(self)
         self._hand: Hand | None = None
-        self._pan_from = QPoint()
-        self._fits = False
+        self._pan_from: QPoint | None = None
+        self._pans = self._fits = False
+        self._beside = PointerLabel(self.viewport())
         self.minimap = Minimap(self, unit)
         for bar in (self.horizontalScrollBar(), self.verticalScrollBar()):
             bar.valueChanged.connect(lambda _at: self.minimap.settle())
@@ -75,6 +90,7 @@ class GraphView(QGraphicsView):
         self.graph_scene.set_palette(self.palette())
         self.graph_scene.rebuilt.connect(self._rebuilt)
         document.changed.connect(self._changed)
+        document.selection_changed.connect(self._selected)
 
     @property
     def unit(self) -> float:
@@ -144,8 +160,9 @@ class GraphView(QGraphicsView):
             x += step
 
     def drawForeground(self, painter: QPainter, rect: QRectF) -> None:
-        """Say what to do where there is nothing; draw the link in the hand."""
-        if not self.document.graph.vertices:
+        """Say what to do where there is nothing; draw what is held, and the focus."""
+        graph = self.document.graph
+        if not (graph.vertices or graph.notes or self.graph_scene.pills):
             painter.save()
             painter.resetTransform()
             painter.setPen(muted(self.palette()))
@@ -155,122 +172,164 @@ class GraphView(QGraphicsView):
             where = flags(Qt.AlignmentFlag.AlignCenter, Qt.TextFlag.TextWordWrap)
             painter.drawText(self.viewport().rect().adjusted(20, 20, -20, -20), where, text)
             painter.restore()
-        hand = self._hand
-        if isinstance(hand, Linking):
-            path = QPainterPath(hand.start)
-            reach = max(abs(hand.here.x() - hand.start.x()) / 2, 2.5 * self.unit)
-            away = QPointF(reach if hand.forward else -reach, 0)
-            path.cubicTo(hand.start + away, hand.here - away, hand.here)
-            painter.setPen(QPen(tone_colour(self.palette(), Tone.RUNNING), 0.2 * self.unit))
+        if self._hand is not None:
+            self._hand.paint(painter)
+        self.walk.paint(painter)
+        if self.hasFocus():
+            painter.save()
+            painter.resetTransform()
+            painter.setPen(QPen(self.palette().color(QPalette.ColorRole.Highlight), 2))
             painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawPath(path)
+            painter.drawRect(self.viewport().rect().adjusted(1, 1, -1, -1))
+            painter.restore()
 
     # -- hands
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Take hold of a port, a step or the ground."""
-        if event.button() == Qt.MouseButton.LeftButton:
-            place = self.mapToScene(event.pos())
-            self._hand = Linking.begun(self.graph_scene, place)
-            if self._hand is not None:
-                self.viewport().update()
-                event.accept()
-                return
-            super().mousePressEvent(event)
-            if isinstance(self.itemAt(event.pos()), NodeItem):
-                self._hand = Moving(self.graph_scene)
-            return
-        if event.button() == Qt.MouseButton.MiddleButton:
+        """Take hold of a port, a step, a corner or the ground."""
+        self.walk.leave()
+        left = event.button() == Qt.MouseButton.LeftButton
+        if event.button() == Qt.MouseButton.MiddleButton or (left and self._pans):
             self._pan_from = event.pos()
-            self.setCursor(Qt.CursorShape.ClosedHandCursor)
+            self.viewport().setCursor(Qt.CursorShape.ClosedHandCursor)
+            return
+        place = self.mapToScene(event.pos())
+        if left and self._taken(place):
+            event.accept()
             return
         super().mousePressEvent(event)
+        if left:
+            held = self.graph_scene.held_at(place)
+            self._hand = Moving.begun(self.graph_scene, held, place, self.snaps)
+
+    def _taken(self, place: QPointF) -> bool:
+        """Take hold of what stands on top of items: ports, corners, fold marks, the plus."""
+        held = self.graph_scene.held_at(place)
+        if isinstance(held, GroupItem) and held.is_at_mark(place):
+            self.document.select(held.card.group.vertices)
+            self.commands.frames.fold(held.at)
+            return True
+        if isinstance(held, LinkItem) and held.is_at_plus(place):
+            self.commands.joins.offer_in(held.key)
+            return True
+        if isinstance(held, NoteItem) and held.is_at_corner(place):
+            self._hand = Resizing(held, place)
+            return True
+        self._hand = Linking.begun(self.graph_scene, place)
+        self.viewport().update()
+        return self._hand is not None
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Move what is held."""
-        if isinstance(self._hand, Linking):
-            self._hand.move(self.mapToScene(event.pos()))
-            self._say(self._hand.said, event.pos())
-            self.viewport().update()
-            return
-        if event.buttons() & Qt.MouseButton.MiddleButton:
+        if self._pan_from is not None:
             moved = event.pos() - self._pan_from
             self._pan_from = event.pos()
             for bar, by in ((self.horizontalScrollBar(), moved.x()),
                             (self.verticalScrollBar(), moved.y())):  # fmt: skip
                 bar.setValue(bar.value() - by)
             return
-        super().mouseMoveEvent(event)
-        if isinstance(self._hand, Moving):
-            self._hand.move()
+        if self._hand is None:
+            super().mouseMoveEvent(event)
+            return
+        self._hand.move(self.mapToScene(event.pos()))
+        self.say_beside(self._hand.said, event.pos())
+        self.viewport().update()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """Let go: the document is asked for the change."""
+        if self._pan_from is not None:
+            self._pan_from = None
+            self.viewport().unsetCursor()
+            return
         hand, self._hand = self._hand, None
-        if isinstance(hand, Linking):
-            self._finish_link(hand, self.mapToScene(event.pos()))
+        self.say_beside("", event.pos())
+        if hand is None or isinstance(hand, Moving):
+            super().mouseReleaseEvent(event)
+        if hand is not None:
+            if not isinstance(hand, Moving):
+                hand.move(self.mapToScene(event.pos()))
+            hand.finish(self.commands)
             self.viewport().update()
-            return
-        if event.button() == Qt.MouseButton.MiddleButton:
-            self.unsetCursor()
-            return
-        super().mouseReleaseEvent(event)
-        if isinstance(hand, Moving):
-            places = hand.places()
-            if places:
-                count = self.commands.steps(hand.moved())
-                text = self.tr("Move {}").replace("{}", count)
-                self.document.edit(text, lambda graph: editing.moved(graph, places))
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """Open a step, or the palette on the ground."""
-        item = self.itemAt(event.pos())
+        """Open a step, write in a title or note, or open the palette on the ground."""
+        place = self.mapToScene(event.pos())
+        item = self.graph_scene.held_at(place)
         if isinstance(item, NodeItem):
             self.document.select((item.key,))
             self.inspect_requested.emit("parameters")
+        elif isinstance(item, GroupItem):
+            self._write("group", item.at)
+        elif isinstance(item, NoteItem):
+            self._write("note", item.at)
         elif item is None:
-            place = self.mapToScene(event.pos()) / self.unit
-            self.add_requested.emit((place.x(), place.y()))
+            spot = place / self.unit
+            self.add_requested.emit((spot.x(), spot.y()))
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Zoom about the pointer, in fine steps with Ctrl."""
         fine = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
-        factor = _ZOOM ** (0.2 if fine else 1.0)
+        factor = ZOOM ** (0.2 if fine else 1.0)
         self.set_zoom(self.zoom * (factor if event.angleDelta().y() > 0 else 1 / factor))
         event.accept()
 
-    def _finish_link(self, hand: Linking, place: QPointF) -> None:
-        hand.move(place)
-        hand.end()
-        found = hand.wanted()
-        if found is None:
-            if hand.taken is not None and hand.node is None:
-                self.commands.disconnect_links([hand.taken])
-            return
-        source, target, port = found
-        graph = self.document.graph
-        definition = self.document.tools.get(graph.vertex(target).tool)
-        names = self.commands.name(source), title(self.document, graph.vertex(target))
-        text = self.tr("Connect {0} to {1}: {2}").replace("{0}", names[0]).replace("{1}", names[1])
-        try:
-            self.document.edit(
-                text.replace("{2}", port),
-                lambda now: editing.connected(now, source, target, port, definition),
-            )
-        except editing.Refused as refused:
-            self._say(str(refused), self.mapFromScene(place))
-
-    def _say(self, text: str, place: QPoint) -> None:
-        if text:
-            QToolTip.showText(self.viewport().mapToGlobal(place), text, self)
+    def _write(self, kind: str, at: int) -> None:
+        """Edit the title of a group or the text of a note where it stands."""
+        frames, commands = self.graph_scene.frames, self.commands.frames
+        if kind == "group" and at in frames.groups:
+            item = frames.groups[at]
+            box, text = item.title_box(), item.card.group.title
+            editor = InPlace(self.viewport(), self.tr("Title of the group"),
+                             lambda said: commands.rename_group(at, said))  # fmt: skip
+        elif kind == "note" and at in frames.notes:
+            note = frames.notes[at]
+            box, text = note.body(), note.note.text
+            editor = InPlace(self.viewport(), self.tr("Text of the note"),
+                             lambda said: commands.write_note(at, said))  # fmt: skip
         else:
-            QToolTip.hideText()
+            return
+        self.ensureVisible(box)
+        editor.open(text, self.mapFromScene(box).boundingRect(), kind == "group")
+
+    def _offer(
+        self, steps: Sequence[Vertex], take: Callable[[Vertex], None], place: QPointF
+    ) -> None:
+        spot = self.viewport().mapToGlobal(self.mapFromScene(place))
+        self.chooser.offer(steps, take, spot)
+
+    # -- saying
+
+    def say(self, text: str) -> None:
+        """Tell a sentence: in a tool tip at the middle, and to whom it is for."""
+        QToolTip.showText(self.viewport().mapToGlobal(self.viewport().rect().center()), text, self)
+        self.setAccessibleDescription(text)
+        self.told.emit(text)
+
+    def say_beside(self, text: str, place: QPoint) -> None:
+        """Show a few words beside the pointer, or take them away."""
+        self._beside.show_at(text, place + QPoint(round(self.unit), round(self.unit)))
+
+    def announce(self, text: str, place: QPointF | None = None) -> None:
+        """Say where the keyboard is: to screen readers, and beside the place in the scene."""
+        self.setAccessibleDescription(text)
+        self.say_beside(text, self.mapFromScene(place) if place is not None else QPoint(8, 8))
+
+    def _selected(self, keys: Any) -> None:
+        self.walk.port = None
+        self.say_beside("", QPoint())
+        names = [self.graph_scene.nodes[key].card.spoken
+                 for key in self.document.graph.ids() if key in keys
+                 and key in self.graph_scene.nodes]  # fmt: skip
+        text = names[0] if len(names) == 1 else ""
+        if len(names) > 1:
+            text = self.tr("{} steps are selected").replace("{}", str(len(names)))
+        self.setAccessibleDescription(text)
 
     # -- keys
 
     def event(self, event: QEvent) -> bool:
         """Keep the canvas's keys from QGIS's own shortcuts while it has the focus."""
-        if event.type() == QEvent.Type.ShortcutOverride and self._action(event) is not None:
+        if event.type() == QEvent.Type.ShortcutOverride and action_of(event) is not None:
             event.accept()
             return True
         done = bool(super().event(event))
@@ -279,114 +338,62 @@ class GraphView(QGraphicsView):
         return done
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Do what a key stands for."""
-        action = self._action(event)
+        """Do what a key stands for; lead a link that is drawn by keys."""
+        if self.walk.key(event.key()):
+            self._beside.setVisible(self.walk.is_connecting)
+            event.accept()
+            return
+        if event.key() == Qt.Key.Key_Space and not event.isAutoRepeat():
+            self._pans = True
+            self.viewport().setCursor(Qt.CursorShape.OpenHandCursor)
+            return
+        action = action_of(event)
         if action is None:
             super().keyPressEvent(event)
             return
         self.do(action)
         event.accept()
 
-    def _action(self, event: Any) -> str | None:
-        pressed = QKeySequence(int(event.modifiers().value
-                                   if hasattr(event.modifiers(), "value")
-                                   else event.modifiers()) | int(event.key()))  # fmt: skip
-        text = pressed.toString(QKeySequence.SequenceFormat.PortableText)
-        return KEYS.get(text)
+    def keyReleaseEvent(self, event: QKeyEvent) -> None:
+        """Stop panning with Space."""
+        if event.key() == Qt.Key.Key_Space and not event.isAutoRepeat():
+            self._pans = False
+            self.viewport().unsetCursor()
+        super().keyReleaseEvent(event)
 
     def do(self, name: str) -> None:
         """Carry out what a key or an entry of the menu stands for."""
-        own = getattr(self, f"do_{name}", None)
-        (own or getattr(self.commands, name))()
+        for owner in (self.acts, self.commands, self.commands.frames):
+            slot = getattr(owner, name, None)
+            if slot is not None:
+                slot()
+                return
 
-    def do_add(self) -> None:
-        """Ask for the palette in the middle of the view."""
-        place = self.mapToScene(self.viewport().rect().center()) / self.unit
-        self.add_requested.emit((place.x(), place.y()))
-
-    def do_objective(self) -> None:
-        """Edit the objective of the selected step."""
-        self.inspect_requested.emit("objective")
-
-    def do_title(self) -> None:
-        """Edit the title of the selected step."""
-        self.inspect_requested.emit("title")
-
-    def do_fit(self) -> None:
-        """Show all."""
-        self.fit()
-
-    def do_full(self) -> None:
-        """Show at 100 %."""
-        self.set_zoom(1.0)
-
-    def do_nearer(self) -> None:
-        """Zoom in."""
-        self.set_zoom(self.zoom * _ZOOM)
-
-    def do_farther(self) -> None:
-        """Zoom out."""
-        self.set_zoom(self.zoom / _ZOOM)
-
-    def do_run(self) -> None:
-        """Run."""
-        self.run_requested.emit("run")
-
-    def do_rehearse(self) -> None:
-        """Try on samples."""
-        self.run_requested.emit("rehearse")
-
-    def do_run_to(self) -> None:
-        """Run to the selected step."""
-        self.run_requested.emit("to")
+    def let_go(self) -> bool:
+        """Put back what is held, or end a link that is drawn by keys; tells whether there was."""
+        hand, self._hand = self._hand, None
+        if hand is not None:
+            hand.cancel()
+        was_held = hand is not None or self.walk.is_connecting or self.walk.port is not None
+        self.walk.leave()
+        self.say_beside("", QPoint())
+        return was_held
 
     # -- the context menu
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         """Offer what the keys do, for what is under the pointer."""
-        item = self.itemAt(event.pos())
-        if isinstance(item, NodeItem) and item.key not in self.document.selection:
-            self.document.select((item.key,))
-        menu = self.menu(item)
-        menu.exec(event.globalPos())
+        item = self.graph_scene.held_at(self.mapToScene(event.pos()))
+        self.menu(item).exec(event.globalPos())
 
     def menu(self, item: Any) -> QMenu:
-        """Return the menu for an item, or for the ground."""
-        menu = QMenu(self)
-        menu.setObjectName("GeoOlmCanvasMenu")
-        entries: list[tuple[str, str, str]] = [("add", self.tr("Add a step…"), "symbologyAdd")]
+        """Return the menu for an item, which is selected then, or for the ground (None)."""
         if isinstance(item, NodeItem):
-            entries = [
-                ("run_to", self.tr("Run to here"), "mActionStart"),
-                ("objective", self.tr("Edit the objective"), "mActionEditTable"),
-                ("title", self.tr("Rename"), "mActionRename"),
-                ("bypass", self.tr("Bypass"), "mActionToggleEditing"),
-                ("duplicate", self.tr("Duplicate"), "mActionDuplicateFeature"),
-                ("copy", self.tr("Copy"), "mActionEditCopy"),
-                ("remove", self.tr("Remove"), "mActionDeleteSelected"),
-            ]
-        elif isinstance(item, LinkItem):
-            entries = [("remove", self.tr("Disconnect"), "mActionDeleteSelected")]
+            if item.key not in self.document.selection:
+                self.document.select((item.key,))
+        elif item is not None and not item.isSelected():
+            self.graph_scene.clearSelection()
             item.setSelected(True)
-        else:
-            entries += [
-                ("paste", self.tr("Paste"), "mActionEditPaste"),
-                ("arrange", self.tr("Arrange"), "mActionArrowDown"),
-                ("fit", self.tr("Show all"), "mActionZoomFullExtent"),
-            ]
-        for name, text, icon in entries:
-            action = menu.addAction(theme_icon(icon), text)
-            action.setObjectName(f"GeoOlmCanvas_{name}")
-            action.triggered.connect(lambda _on=False, chosen=name: self.do(chosen))
-        return menu
-
-
-KEYS = {
-    "A": "add", "Ins": "add", "Del": "remove", "Ctrl+D": "duplicate", "Ctrl+C": "copy",
-    "Ctrl+V": "paste", "Ctrl+B": "bypass", "Return": "objective", "F2": "title",
-    "Ctrl+L": "arrange", "Ctrl+0": "fit", "Ctrl+1": "full", "Ctrl++": "nearer",
-    "Ctrl+-": "farther", "Ctrl+Z": "undo", "Ctrl+Shift+Z": "redo", "Ctrl+A": "select_all",
-    "F5": "run", "Ctrl+F5": "rehearse", "Shift+F5": "run_to",
-    "Right": "right", "Left": "left", "Down": "down",
-    "Up": "up",
-}  # fmt: skip
+            if isinstance(item, GroupItem):
+                self.document.select(item.card.group.vertices)
+        return CanvasMenu(self, item)

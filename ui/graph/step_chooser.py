@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A small search that opens on the canvas and offers only the steps that fit there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from qgis.PyQt.QtCore import QEvent, QObject, QPoint, QSize, Qt
+from qgis.PyQt.QtGui import QKeyEvent
+from qgis.PyQt.QtWidgets import (
+    QAbstractItemView,
+    QFrame,
+    QLabel,
+    QLineEdit,
+    QListWidget,
+    QListWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from ...plugin.workflow.graph import Vertex
+from ..icon import theme_icon, tool_icon
+from ..palette import em
+from .card import title
+from .document import GraphDocument
+
+_ROLE = int(Qt.ItemDataRole.UserRole)
+_ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+_STEER = (Qt.Key.Key_Down, Qt.Key.Key_Up, Qt.Key.Key_PageDown, Qt.Key.Key_PageUp)
+
+
+class StepChooser(QFrame):
+    """Enter takes the marked step, Esc closes."""
+
+    def __init__(self, document: GraphDocument, parent: QWidget) -> None:
+        super().__init__(parent, Qt.WindowType.Popup)
+        self.setObjectName("GeoOlmStepChooser")
+        self.setFrameShape(QFrame.Shape.StyledPanel)
+        self._document = document
+        self._steps: Sequence[Vertex] = ()
+        self._take: Callable[[Vertex], None] = lambda step: None
+        self.search = QLineEdit()
+        self.search.setObjectName("GeoOlmChooserSearch")
+        self.search.setPlaceholderText(self.tr("Search tools that fit…"))
+        self.search.setAccessibleName(self.tr("Search tools that fit"))
+        self.search.addAction(theme_icon("search"), QLineEdit.ActionPosition.LeadingPosition)
+        self.list = QListWidget()
+        self.list.setObjectName("GeoOlmChooserList")
+        self.list.setAccessibleName(self.tr("Steps that fit"))
+        self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.list.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        hint = QLabel(self.tr("Enter inserts, Esc closes"))
+        lines = QVBoxLayout(self)
+        pad = round(em(self) * 0.5)
+        lines.setContentsMargins(pad, pad, pad, pad)
+        lines.setSpacing(pad)
+        for widget in (self.search, self.list, hint):
+            lines.addWidget(widget)
+        self.search.textChanged.connect(self._fill)
+        self.search.installEventFilter(self)
+        self.list.itemClicked.connect(self._chosen)
+
+    def offer(self, steps: Sequence[Vertex], take: Callable[[Vertex], None], place: QPoint) -> None:
+        """Open at a place on the screen with steps to choose from."""
+        self._steps, self._take = steps, take
+        self.search.clear()
+        self._fill("")
+        self.resize(QSize(em(self) * 22, em(self) * 20))
+        self.move(self._on_screen(place))
+        self.show()
+        self.search.setFocus(Qt.FocusReason.PopupFocusReason)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Steer the list from the search."""
+        if event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
+            if event.key() in _ENTER:
+                self._chosen(self.list.currentItem())
+                return True
+            if event.key() in _STEER:
+                self.list.keyPressEvent(event)
+                return True
+        return bool(super().eventFilter(watched, event))
+
+    def _fill(self, phrase: str) -> None:
+        words = phrase.casefold().split()
+        self.list.clear()
+        for step in self._steps:
+            definition = self._document.tools.get(step.tool)
+            about = definition.description if definition else step.objective
+            name = title(self._document, step)
+            if all(word in f"{name} {step.tool} {about}".casefold() for word in words):
+                item = QListWidgetItem(name, self.list)
+                item.setData(_ROLE, step)
+                item.setToolTip(about)
+                item.setIcon(tool_icon(step.tool) if step.tool else theme_icon("mActionPlay"))
+        self.list.setCurrentRow(0)
+
+    def _chosen(self, item: QListWidgetItem | None) -> None:
+        if item is not None:
+            step = item.data(_ROLE)
+            self.close()
+            self._take(step)
+
+    def _on_screen(self, place: QPoint) -> QPoint:
+        screen = self.screen() if hasattr(self, "screen") else None
+        if screen is None:
+            return place
+        room = screen.availableGeometry()
+        x = min(place.x(), room.right() - self.width())
+        y = min(place.y(), room.bottom() - self.height())
+        return QPoint(max(x, room.left()), max(y, room.top()))

@@ -27,9 +27,11 @@ from geo_olm.plugin.workflow.graph import Graph, Type
 from geo_olm.plugin.workflow.variable import bound
 from geo_olm.plugin.workflow.variable_check import CODE, checked
 from geo_olm.tools.catalog import build_registry
+from geo_olm.tools.toolbox import ProjectToolbox
 
 REAL = Path(__file__).resolve().parents[3] / "shared" / "data" / "real"
 FOLDER = RESOURCES / "workflows" / "templates"
+REGISTRY = build_registry()
 NAMES = sorted(one.name.partition(".")[0] for one in FOLDER.glob("*.geoflow.json"))
 pytestmark = pytest.mark.usefixtures("qgis_processing")
 
@@ -40,17 +42,23 @@ def template(name: str) -> Graph:
     return loaded.graph
 
 
-def found(graph: Graph, project: QgsProject, folder: Path) -> tuple[Finding, ...]:
-    toolbox = make_toolbox(project, Settings(), MainThread())
-    around = surroundings(toolbox, build_registry(), agents(), folder)
-    try:
-        return checked(graph, checker(around))
-    finally:
-        toolbox.close()
+@pytest.fixture(scope="module")
+def toolbox(qgis_processing: None) -> Iterator[ProjectToolbox]:
+    """A toolbox over no layers: making one is most of the time of a check."""
+    made = make_toolbox(QgsProject(), Settings(), MainThread())
+    yield made
+    made.close()
+
+
+def found(graph: Graph, toolbox: ProjectToolbox, folder: Path) -> tuple[Finding, ...]:
+    around = surroundings(toolbox, REGISTRY, agents(), folder)
+    return checked(graph, checker(around))
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_template_tells_what_it_is_for_and_what_it_lacks(name: str, tmp_path: Path) -> None:
+def test_a_template_tells_what_it_is_for_and_what_it_lacks(
+    name: str, toolbox: ProjectToolbox, tmp_path: Path
+) -> None:
     graph = template(name)
     assert graph.title
     assert graph.description.endswith(".")
@@ -61,7 +69,7 @@ def test_a_template_tells_what_it_is_for_and_what_it_lacks(name: str, tmp_path: 
     assert slots
     assert not any(list(vertex.layers()) for vertex in graph.vertices)
     lacks = [one for one in graph.variables if one.default is None]
-    seen = found(graph, QgsProject(), tmp_path)
+    seen = found(graph, toolbox, tmp_path)
     assert [one.message for one in seen] == [
         f"The variable {one.name} ({one.label}) has no value: give one." for one in lacks
     ]
@@ -85,7 +93,9 @@ class Case:
 
     def run(self, name: str, /, **values: Any) -> dict[str, Any]:
         graph = template(name)
-        assert found(bound(graph, values), self.project, self.folder) == ()
+        toolbox = make_toolbox(self.project, Settings(), MainThread())
+        assert found(bound(graph, values), toolbox, self.folder) == ()
+        toolbox.close()
         out = str(self.folder / "out")
         record = replay(graph, self.project, Settings(), values, out, lambda event: None)
         assert record["status"] == "ok", record["reason"]
@@ -251,11 +261,7 @@ def test_share_covered(case: Case) -> None:
     case.add("lux.shp", layer("stations", "Point", "name:string", sites, "EPSG:4326"))
     record = case.run("share_covered", areas="lux", sites="stations", distance=5000)
     lux = frame("lux.shp").to_crs(2169)
-    points = (
-        frame("lux.shp")
-        .iloc[:2]
-        .set_geometry(__import__("geopandas").points_from_xy([6.13, 6.1], [49.61, 49.87], crs=4326))
-    )
+    points = geopandas.GeoSeries.from_xy([6.13, 6.1], [49.61, 49.87], crs=4326)
     area = points.to_crs(2169).buffer(5000, 64).union_all()
     share = 100 * lux.intersection(area).area.sum() / lux.area.sum()
     assert record["value"] == pytest.approx(share, rel=2e-3)

@@ -18,6 +18,7 @@ from ...plugin.workflow.finding import Finding, Mend, Severity
 from ...plugin.workflow.graph import Graph, Status
 from ...plugin.workflow.role import Roles
 from ...tools.base import LayerProfile, ToolDefinition, ToolResult
+from .comparison import Comparison
 from .flow import Flow
 from .undo import QUndoCommand, QUndoStack
 
@@ -79,6 +80,7 @@ class GraphDocument(QObject):
         self.roles = Roles(())
         self.running = False
         self.proposal: Change | None = None
+        self.comparison: Comparison | None = None
         self.flow = Flow(self)
         self._graph = Graph()
 
@@ -106,8 +108,8 @@ class GraphDocument(QObject):
 
         Raises what `function` raises; the graph is then as before.
         """
-        if self.proposal is not None:
-            return False  # what is proposed is decided first
+        if self.proposal is not None or self.comparison is not None:
+            return False  # what is proposed is decided first, and a comparison ended
         new = function(self._graph)
         if new == self._graph:
             return False
@@ -119,6 +121,8 @@ class GraphDocument(QObject):
     @property
     def shown(self) -> Graph:
         """The workflow as the canvas shows it: with what is proposed, and what that removes."""
+        if self.comparison is not None:
+            return self.comparison.shown
         if self.proposal is None:
             return self._graph
         found = applied(self._graph, self.proposal)
@@ -128,7 +132,7 @@ class GraphDocument(QObject):
 
     def mark(self, key: str) -> Mark | None:
         """Return what is proposed for a step."""
-        change = self.proposal
+        change = self.proposal if self.comparison is None else self.comparison.change
         if change is None:
             return None
         if any(one.id == key for one in change.inserted):
@@ -141,7 +145,7 @@ class GraphDocument(QObject):
         """Show a change beside the workflow until it is accepted or rejected; a new one takes the
         place of one that is undecided. Raises ChangeError where it does not fit."""
         applied(self._graph, change)
-        self.proposal = change
+        self.proposal, self.comparison = change, None
         self.proposal_changed.emit()
 
     def decide(self, accepts: bool) -> None:
@@ -153,10 +157,25 @@ class GraphDocument(QObject):
             self.edit(text, lambda graph: applied(graph, change))
         self.proposal_changed.emit()
 
+    # -- what is compared
+
+    def compare(self, comparison: Comparison | None) -> None:
+        """Show how two versions differ in place of the workflow; None shows the workflow again."""
+        self.comparison = comparison
+        self.proposal_changed.emit()
+
+    def take_back(self, text: str, function: Edit) -> None:
+        """Change the workflow while it is compared with a version, as one step of undo."""
+        held, self.comparison = self.comparison, None
+        try:
+            self.edit(text, function)
+        finally:
+            self.compare(None if held is None else held.with_after(self._graph))
+
     def load(self, graph: Graph, path: Path | None = None) -> None:
         """Take another workflow; what could be undone is forgotten."""
         self.undo_stack.clear()
-        self.proposal = None
+        self.proposal = self.comparison = None
         self.path, self.states, self.findings = path, {}, ()
         self.put(graph)
         self.select(())
@@ -176,6 +195,8 @@ class GraphDocument(QObject):
         for key in gone:
             del self.states[key]
         kept = self.selection & set(graph.ids())
+        if self.comparison is not None:
+            self.comparison = self.comparison.with_after(graph)
         self.changed.emit(old, graph)
         if kept != self.selection:
             self.select(kept)

@@ -83,7 +83,8 @@ def entry(
     fitting = [key for key, kinds in known.items() if fits(gap.family, kinds)]
     if not fitting:
         takes = " or ".join(PLURAL[one] for one in next(iter(known.values())))
-        raise Unfitting(f"{step} takes {takes}, and {flowing} is {PLURAL[gap.family]}.")
+        verb = "is" if isinstance(gap.source, Layer) else "gives"
+        raise Unfitting(f"{step} takes {takes}, and {flowing} {verb} {PLURAL[gap.family]}.")
     given = vertex.parameters or {}
     free = [key for key in fitting if not isinstance(given.get(key), (Layer, Output))]
     return (free or fitting)[0]

@@ -9,15 +9,15 @@ from typing import Any
 
 from qgis.PyQt.QtCore import QCoreApplication
 
+from ...plugin.workflow import fitting
 from ...plugin.workflow.finding import Severity
 from ...plugin.workflow.graph import Kind, Status, Vertex
 from ...plugin.workflow.value import Layer, Output, Value
 from ...plugin.workflow.wording import value_text
-from ...tools.base import ToolDefinition
+from ...tools.base import Family, ToolDefinition
 from ..number import number
 from ..state_shape import Shape
 from .document import GraphDocument, Mark
-from .editing import inputs
 
 MOST_PARAMETERS = 3
 SHAPES = {
@@ -43,11 +43,15 @@ def tr(text: str) -> str:
 
 @dataclass(frozen=True)
 class Row:
-    """One row: a name and what stands there; `port` is the parameter that a link may end at."""
+    """One row: a name and what stands there; `port` is the parameter that a link may end at,
+    `family` the kind of layer that it takes where that is one kind alone, and `is_missing` tells
+    that it needs one."""
 
     label: str
     text: str
     port: str = ""
+    family: str = ""
+    is_missing: bool = False
 
 
 @dataclass(frozen=True)
@@ -106,12 +110,18 @@ def card(document: GraphDocument, vertex: Vertex) -> Card:
         state.text if state.status is Status.FAILED else "",
         CHECKS[found[0].severity] if found else None,
         len(found),
-        layer.geometry.casefold() if layer is not None else "",
+        _family(document, vertex),
         vertex.is_abstract,
         vertex.kind is Kind.REVIEW,
         bypassed,
         document.mark(vertex.id),
     )
+
+
+def _family(document: GraphDocument, vertex: Vertex) -> str:
+    """Return the kind of layer that a step gives or will give, "" where it is not known."""
+    found = document.flow.family(Output(vertex.id))
+    return "" if found in (None, Family.ANY, Family.VECTOR) else found.value
 
 
 def title(document: GraphDocument, vertex: Vertex) -> str:
@@ -151,12 +161,17 @@ def _rows(
     document: GraphDocument, vertex: Vertex, definition: ToolDefinition | None
 ) -> tuple[Row, ...]:
     given = dict(vertex.parameters or {})
-    ports = inputs(definition)
+    taken = fitting.ports(vertex, definition)
+    ports = tuple(taken)
+    kinds = {name: one[0].value if len(one) == 1 else "" for name, one in taken.items()}
     required = definition.parameters.get("required", ()) if definition else ()
     rows = []
     for name in ports:
-        if name in given or name in required:
-            rows.append(Row(_label(name), said(document, given.get(name, "")), name))
+        if name in given or name in required or vertex.kind is Kind.REVIEW:
+            missing = name in required and not given.get(name)
+            rows.append(
+                Row(_label(name), said(document, given.get(name, "")), name, kinds[name], missing)
+            )
     for name, value in given.items():
         if name not in ports:
             is_link = isinstance(value, (Layer, Output))

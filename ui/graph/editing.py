@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from ...plugin.workflow.fitting import ports
 from ...plugin.workflow.graph import Graph, Kind, Vertex
 from ...plugin.workflow.topology import ancestors
 from ...plugin.workflow.value import Layer, Output, Value, mapped
@@ -51,15 +52,15 @@ def connected(
 
     Raises Refused for a ring and for what is no port.
     """
-    if port not in inputs(definition):
+    vertex = graph.vertex(target)
+    if port not in ports(vertex, definition):
         raise Refused(f"{port} takes no layer.")
     if isinstance(source, Output) and (
         source.vertex == target or target in ancestors(graph, source.vertex)
     ):
         raise Refused(f"{source.vertex} waits for {target} already, so this would be a ring.")
-    vertex = graph.vertex(target)
     parameters = dict(vertex.parameters or {})
-    schema = definition.parameters["properties"][port] if definition else {}
+    schema = definition.parameters["properties"].get(port, {}) if definition else {}
     if takes_many(schema):
         old = parameters.get(port) or []
         kept = list(old) if isinstance(old, (list, tuple)) else [old]

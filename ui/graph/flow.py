@@ -79,19 +79,13 @@ class Flow:
         found = _rules().of(vertex, self.gives() if graph.vertices else {}, layers)
         return found.shape.family if found.shape is not None else None
 
-    def features(self, source: Layer | Output) -> tuple[int, bool]:
-        """Return how many features flow, -1 for unknown, and whether that is an estimate."""
+    def features(self, source: Layer | Output) -> int:
+        """Return how many features flow, -1 where that was not counted yet."""
         document = self._document
         if isinstance(source, Layer):
             found = (one.features for one in document.layers if one.key == source.name)
-            return next(found, -1), False
-        counted = document.state(source.vertex).features
-        if counted >= 0:
-            return counted, False
-        gives = self.gives().get(source.vertex)
-        if gives is None or gives.shape is None or gives.shape.at_most:
-            return -1, True
-        return gives.shape.features, True
+            return next(found, -1)
+        return document.state(source.vertex).features
 
     def refusal(self, source: Layer | Output, vertex: Vertex, port: str) -> str:
         """Return why a step's parameter cannot take what flows, "" where it can."""

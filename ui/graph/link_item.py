@@ -27,7 +27,7 @@ from qgis.PyQt.QtWidgets import (
 
 from ...plugin.workflow.value import Layer, Output
 from ..icon import FAMILIES, theme_icon
-from ..palette import Tone, ground, line, mix, muted, on_colour, tone_colour
+from ..palette import Tone, ground, line, mix, on_colour, tone_colour
 from . import measure
 from .measure import flags, scaled
 
@@ -48,12 +48,11 @@ class LinkKey:
 
 @dataclass(frozen=True)
 class Flowing:
-    """What a link says: the kind of what flows and how many, whether that is an estimate, whether
-    it flows now, and all of it in words."""
+    """What a link says: the kind of what flows and how many, whether it flows now, and all of it in
+    words."""
 
     family: str = ""
     count: str = ""
-    is_estimate: bool = False
     flows: bool = False
     words: str = ""
 
@@ -193,9 +192,8 @@ class LinkItem(QGraphicsItem):
             icon = theme_icon(FAMILIES.get(self._says.family, "mIconVector"))
             icon.paint(painter, spot.toAlignedRect())
             inner.setLeft(spot.right() + 0.2 * u)
-        guess = self._says.is_estimate
-        painter.setPen(muted(palette) if guess else palette.color(QPalette.ColorRole.Text))
-        painter.setFont(self._face())
+        painter.setPen(palette.color(QPalette.ColorRole.Text))
+        painter.setFont(self._font)
         painter.drawText(inner, flags(Qt.AlignmentFlag.AlignCenter), self._says.count)
 
     def _paint_plus(self, painter: QPainter) -> None:
@@ -210,9 +208,6 @@ class LinkItem(QGraphicsItem):
         painter.drawLine(middle - QPointF(reach, 0), middle + QPointF(reach, 0))
         painter.drawLine(middle - QPointF(0, reach), middle + QPointF(0, reach))
 
-    def _face(self) -> QFont:
-        return scaled(self._font, 1.0, italic=self._says.is_estimate)
-
     def _plus(self) -> QRectF:
         disc = QRectF(0, 0, 2 * _PLUS * self._unit, 2 * _PLUS * self._unit)
         disc.moveCenter(self._middle)
@@ -222,7 +217,7 @@ class LinkItem(QGraphicsItem):
         says, u = self._says, self._unit
         if not (says.count or says.family):
             return QRectF(self._middle, self._middle)
-        metrics = QFontMetricsF(self._face())
+        metrics = QFontMetricsF(self._font)
         width = 0.8 * u + (metrics.horizontalAdvance(says.count) if says.count else 0)
         if says.family:
             width += (_ICON + (0.2 if says.count else 0)) * u

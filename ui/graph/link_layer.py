@@ -150,19 +150,14 @@ class Links:
         if isinstance(key.source, Output) and key.source.key:
             return Flowing(count=key.source.key.replace("_", " "), flows=flows, words=words)
         family = document.flow.family(key.source)
-        features, is_guess = document.flow.features(key.source)
+        features = document.flow.features(key.source)
         shown = number(features) if features >= 0 else ""
-        if is_guess and shown:
-            shown = QCoreApplication.translate("LinkItem", "est. {}").replace("{}", shown)
         known = family is not None and family is not Family.ANY
         what = family.value if family is not None and known else ""
         if known or shown:
             many = count(features, what) if features >= 0 else ""
-            flowing = many or (PLURAL[family] if family is not None else "")
-            if is_guess and many:
-                flowing = QCoreApplication.translate("LinkItem", "about {}").replace("{}", many)
-            words = f"{words}\n{flowing}"
-        return Flowing(what, shown, is_guess, flows, words)
+            words = f"{words}\n{many or (PLURAL[family] if family is not None else '')}"
+        return Flowing(what, shown, flows, words)
 
     def _words(self, key: LinkKey) -> str:
         document = self._scene.document

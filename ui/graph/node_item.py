@@ -274,10 +274,12 @@ class NodeItem(QGraphicsItem):
             mark = QRectF(0, 0, 1.25 * u, 1.25 * u)
             mark.moveCenter(QPointF(measure.WIDTH * u, 0))
             paint_shape(painter, mark, Shape.WAITING, palette)
+        rows = {row.port: row for row in card.rows}
         for name, place in self.inputs():
             faded = self.lit is not None and name not in self.lit
             lit = self.lit is not None and name in self.lit
-            paint_port(painter, self.mapFromScene(place), "", u, palette, lit, faded)
+            spot, row = self.mapFromScene(place), rows[name]
+            paint_port(painter, spot, row.family, u, palette, lit, faded, row.is_missing)
         spot = self.mapFromScene(self.output())
         paint_port(painter, spot, card.family, u, palette, False, self.lit is not None)
 

@@ -18,12 +18,16 @@ def paint_port(
     palette: QPalette,
     lit: bool = False,
     faded: bool = False,
+    missing: bool = False,
 ) -> None:
-    """Draw a port: points, lines, polygons, raster, table, else anything."""
+    """Draw a port: points, lines, polygons, raster, table, else anything; one that needs a layer
+    and has none is drawn in the colour of errors."""
     painter.save()
     painter.setOpacity(painter.opacity() * (0.42 if faded else 1.0))
     text, base = palette.color(QPalette.ColorRole.Text), ground(palette, QPalette.ColorRole.Base)
     colour = tone_colour(palette, Tone.RUNNING) if lit else mix(text, base, 0.35)
+    if missing and not lit:
+        colour = tone_colour(palette, Tone.FAILED)
     half = PORT * unit * (1.33 if lit else 1.0)
     painter.setPen(QPen(colour, 0.12 * unit))
     painter.setBrush(base)
@@ -53,7 +57,7 @@ def _inside(painter: QPainter, box: QRectF, family: str, colour: object) -> None
         painter.drawLine(
             box.bottomLeft() + QPointF(third, -third), box.topRight() + QPointF(-third, third)
         )
-    elif family:
+    elif family not in ("", "any", "vector"):
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(colour)
         dot = QRectF(0, 0, third * 1.1, third * 1.1)

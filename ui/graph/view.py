@@ -9,6 +9,10 @@ from typing import Any
 from qgis.PyQt.QtCore import QEvent, QPoint, QPointF, QRectF, Qt, pyqtSignal
 from qgis.PyQt.QtGui import (
     QContextMenuEvent,
+    QDragEnterEvent,
+    QDragLeaveEvent,
+    QDragMoveEvent,
+    QDropEvent,
     QFontInfo,
     QKeyEvent,
     QMouseEvent,
@@ -27,6 +31,7 @@ from .canvas_key import action_of
 from .canvas_menu import CanvasMenu
 from .command import Commands
 from .document import GraphDocument
+from .dropping import DropArea
 from .group_item import GroupItem
 from .hand import Hand, Moving, Resizing
 from .in_place import InPlace
@@ -48,12 +53,14 @@ class GraphView(QGraphicsView):
     """Shows a document's scene. `add_requested` asks for the palette at a place in em;
     `inspect_requested` names what is to be edited of the selected step; `run_requested` names a
     way: run, to, again; `told` carries a sentence for the user; `find_requested` asks for the
-    search."""
+    search; `sources_dropped` names what the project is to open, the place in em, and the step and
+    parameter that is to take it ("" for none)."""
 
     add_requested = pyqtSignal(object)
     inspect_requested = pyqtSignal(str)
     run_requested = pyqtSignal(str)
     find_requested = pyqtSignal()
+    sources_dropped = pyqtSignal(object, object, str, str)
     told = pyqtSignal(str)
 
     def __init__(self, document: GraphDocument, parent: QWidget | None = None) -> None:
@@ -79,6 +86,7 @@ class GraphView(QGraphicsView):
         self.chooser = StepChooser(document, self)
         self.walk = Walk(self)
         self.acts = CanvasActions(self)
+        self._drops = DropArea(self)
         self._hand: Hand | None = None
         self._pan_from: QPoint | None = None
         self._pans = self._fits = False
@@ -296,6 +304,24 @@ class GraphView(QGraphicsView):
     ) -> None:
         spot = self.viewport().mapToGlobal(self.mapFromScene(place))
         self.chooser.offer(steps, take, spot)
+
+    # -- what is dragged here from elsewhere
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Take steps, layers and files."""
+        self._drops.enter(event)
+
+    def dragMoveEvent(self, event: QDragMoveEvent) -> None:
+        """Show where it would go."""
+        self._drops.move(event)
+
+    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
+        """Forget it."""
+        self._drops.leave()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Put it down."""
+        self._drops.drop(event)
 
     # -- saying
 

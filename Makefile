@@ -14,12 +14,13 @@ export $(TEXTS)
 in_qgis := . .ci/headless.env &&
 python := /usr/bin/python3
 
-.PHONY: help setup run test test-long ask evaluate bench package clean
+.PHONY: help setup run test test-long ask evaluate world bench package clean
 
 help:
 	echo 'make run        open QGIS with the plugin and a demo project'
 	echo 'make ask        Q="question" LAYERS="source source" [MODEL=name or GGUF file] [JSON=file]'
 	echo 'make evaluate   TASKS=file METHODS=a,b OUT=folder [DATA=folder] [MODEL=name] [REPEATS=n]'
+	echo 'make world      [SEED=n] [SIZE=small,medium,large,huge] OUT=folder: data and tasks'
 	echo 'make test       all checks and tests (15 minutes at most)'
 	echo 'make test-long  the long tests, and those with a real model'
 	echo 'make bench      [ONLY=module,…] ratios, times and shares, printed; writes nothing here'
@@ -37,6 +38,9 @@ ask: setup
 
 evaluate: setup
 	$(in_qgis) exec $(python) .ci/evaluate.py
+
+world: setup
+	$(in_qgis) exec $(python) .ci/world.py
 
 test: setup
 	bash .ci/test.sh

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from ..tools.base import LayerProfile, MendableError, Toolbox
@@ -15,6 +15,7 @@ from .llm.base import Cancelled
 from .place import RESOURCES
 from .workflow import phrase
 from .workflow.briefing import Chosen, Understood
+from .workflow.objective import Place
 from .workflow.plan_example import Call, Worked, form_of
 from .workflow.plan_form import ANSWER, REJECT
 from .workflow.role import Roles
@@ -31,13 +32,25 @@ _WORD = re.compile(r"[^\W\d_]{5,}")
 _NAME = re.compile(r"\w+")
 _STEM = 6
 _UNDO = "undo"
+_PLACES = 3
+"""Fields that are told to hold a name."""
 
 
 class ProjectBriefing:
     """The texts of a plan over one project; implements workflow.briefing.Briefing."""
 
-    def __init__(self, toolbox: Toolbox, roles: Roles, cancelled: Cancelled) -> None:
-        """Raises OSError or ValueError where a resource is broken."""
+    def __init__(
+        self,
+        toolbox: Toolbox,
+        roles: Roles,
+        cancelled: Cancelled,
+        names: Mapping[str, Sequence[Place]] | None = None,
+    ) -> None:
+        """`names` are proper names among the layers' values, each with what holds it.
+
+        Raises OSError or ValueError where a resource is broken.
+        """
+        self._names = names or {}
         self._toolbox, self._roles, self._cancelled = toolbox, roles, cancelled
         self._prompts = prompt.load(RESOURCES / "prompts")
         self._plan = (RESOURCES / "prompts" / "plan.txt").read_text(encoding="utf-8").strip()
@@ -61,7 +74,7 @@ class ProjectBriefing:
         """Return the turns that show what is asked of a question first."""
         return [
             (
-                _asked(one.layers, one.question),
+                "\n".join([_asked(one.layers, one.question), *_held_by(one)]),
                 {
                     "REFERS_TO": one.refers,
                     **({"ENGLISH": one.english} if one.english else {}),
@@ -74,8 +87,9 @@ class ProjectBriefing:
         ]
 
     def overview(self, question: str, layers: Sequence[LayerProfile]) -> str:
-        """Return the layers, a line each, and the question."""
-        return _asked(prompt.layer_lines(layers, question), question)
+        """Return the layers, a line each, and the question, with what holds the names in it."""
+        asked = _asked(prompt.layer_lines(layers, question), question)
+        return "\n".join([asked, *self._held(question, {one.key for one in layers})])
 
     def refers(self, question: str) -> bool:
         """Tell whether a question begins with a word that speaks of an earlier result."""
@@ -118,8 +132,9 @@ class ProjectBriefing:
         kinds = {one.name: one.geometry for one in self._toolbox.layers()}
         about = tuple(kinds[name] for name in understood.layers if name in kinds)
         examples = self._follow_ups if understood.refers else self.bank
-        shown = examples.nearest(question, understood.intent, _SHOWN, about)
-        near = examples.nearest(question, understood.intent, _NEAR, about)
+        picks = len(phrase.proper(question, self._names))
+        shown = examples.nearest(question, understood.intent, _SHOWN, about, picks)
+        near = examples.nearest(question, understood.intent, _NEAR, about, picks)
         tools = {step.tool for one in near if one.fits(understood.intent) for step in one.steps}
         return Chosen(
             tuple(self._worked(one) for one in shown),
@@ -165,7 +180,18 @@ class ProjectBriefing:
         details = [self._detail(name) for name in understood.layers]
         asked = f"{question} ({understood.english})" if understood.english else question
         asked = self.in_metres(asked)
-        return "\n".join(["Layers:", *details, f"Question: {asked}"])
+        known = {one.name: one.key for one in self._toolbox.layers()}
+        held = self._held(question, {known.get(name, name) for name in understood.layers})
+        return "\n".join(["Layers:", *details, f"Question: {asked}", *held])
+
+    def _held(self, question: str, keys: Collection[str]) -> list[str]:
+        """Say which fields of some layers hold the names that a question says."""
+        lines = []
+        for name in phrase.proper(question, self._names):
+            places = [one for one in self._names[name] if one[0] in keys][:_PLACES]
+            if places:
+                lines.append(_held(name, places))
+        return lines
 
     def _detail(self, name: str) -> str:
         try:
@@ -176,7 +202,7 @@ class ProjectBriefing:
 
     def _worked(self, one: Example) -> Worked:
         calls = (Call(step.tool, step.arguments, step.result) for step in one.steps)
-        return Worked(one.question, one.used, form_of(calls, self._roles))
+        return Worked(one.question, one.used, form_of(calls, self._roles), _held_by(one))
 
 
 def bank(ignored: frozenset[str], follow_ups: bool = False) -> ExampleBank:
@@ -206,6 +232,21 @@ def known_numbers(examples: ExampleBank) -> dict[str, tuple[str, ...]]:
             tools[name.group(1) if name else ""] = step.tool
             found.setdefault(step.tool, []).extend(_NUMBER.findall(step.result))
     return {tool: tuple(dict.fromkeys(keys)) for tool, keys in found.items()}
+
+
+def _held(name: str, places: Sequence[Place]) -> str:
+    said = " or ".join(f"{field} of {layer}" for layer, field in places)
+    return f'"{name}" is a value of {said}.'
+
+
+def _held_by(one: Example) -> tuple[str, ...]:
+    """Say of an example what would be said of a question: which fields of its layers hold the
+    names in it."""
+    return tuple(
+        _held(name, [(layer, field)])
+        for name, (field, layer) in one.picked.items()
+        if layer in one.keys and phrase.is_proper(name)
+    )
 
 
 def _stems(text: str) -> set[str]:

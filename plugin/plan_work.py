@@ -9,7 +9,7 @@ from typing import Any
 
 from qgis.core import QgsProject
 
-from ..tools.base import LayerProfile
+from ..tools.base import LayerProfile, ToolDefinition
 from ..tools.catalog import build_registry
 from ..tools.toolbox import ProjectToolbox
 from .agent.event import ModelState, Notice, TokensUsed
@@ -27,12 +27,13 @@ from .runner import MainThread, RunTask, on_main_thread, wait
 from .settings import Settings
 from .workflow.finding import Finding
 from .workflow.graph import Graph, Source
-from .workflow.objective import Project, check_question
+from .workflow.objective import Place, Project, check_question
 from .workflow.phrase import is_proper, load
 from .workflow.plan_event import Planned, Planning
 from .workflow.plan_form import PlanError
 
 _UNUSED = "unused"
+_CONDITIONS = {"conditions": "layer", "other_conditions": "other"}
 Emit = Callable[[Any], None]
 Cancelled = Callable[[], bool]
 
@@ -60,17 +61,27 @@ def question_check(toolbox: ProjectToolbox) -> Callable[[Graph], list[Finding]]:
     so call it on a worker."""
     phrases = load(RESOURCES / "workflows" / "operations.json")
     layers = [one for one in toolbox.layers() if not one.short]
-    known = Project(
-        {one.key: [field.name for field in one.fields] for one in layers},
-        names={
-            value: field.name
-            for one in layers
-            for field in one.fields
-            for value in field.values
-            if is_proper(value) and not _means(value, one.key)
-        },
-    )
+    fields = {one.key: [field.name for field in one.fields] for one in layers}
+    filters = {one.name: _filters(one) for one in toolbox.definitions()}
+    known = Project(fields, names=proper_names(layers), filters=filters)
     return lambda graph: list(check_question(graph, phrases, known))
+
+
+def _filters(definition: ToolDefinition) -> dict[str, str]:
+    """Return the arguments in which a tool takes conditions, each with that of their layer."""
+    known = definition.parameters.get("properties", {})
+    return {key: about for key, about in _CONDITIONS.items() if key in known}
+
+
+def proper_names(layers: Iterable[LayerProfile]) -> dict[str, list[Place]]:
+    """Return the proper names among the values of some layers, each with what holds it."""
+    found: dict[str, list[Place]] = {}
+    for one in layers:
+        for field in one.fields:
+            for value in field.values:
+                if is_proper(value) and not _means(value, one.key):
+                    found.setdefault(value, []).append((one.key, field.name))
+    return found
 
 
 def _means(value: str, layer: str) -> bool:
@@ -99,7 +110,8 @@ def make_planner(
         return [*unused, *unsaid(graph)]
 
     tell = Telling(emit, speaker.card().context)
-    return Planner(toolbox, speaker, settings, check, doubt, tell, cancelled, memory)
+    names = proper_names(toolbox.layers())
+    return Planner(toolbox, speaker, settings, check, doubt, tell, cancelled, memory, names)
 
 
 def plan_question(

@@ -19,7 +19,7 @@ from .workflow.briefing import Understood
 from .workflow.candidate import Check
 from .workflow.generation import Means, MetaAgent
 from .workflow.graph import Graph, Vertex
-from .workflow.objective import written
+from .workflow.objective import Place, written
 from .workflow.plan_event import Planned
 from .workflow.refinement import Refinement
 from .workflow.revision import Reviser
@@ -54,8 +54,10 @@ class Planner:
         tell: Tell,
         cancelled: Cancelled,
         memory: Memory | None = None,
+        names: Mapping[str, Sequence[Place]] | None = None,
     ) -> None:
-        """`memory` is what a chat remembers of plans.
+        """`memory` is what a chat remembers of plans, `names` are the proper names among the
+        values of layers, each with what holds it.
 
         Raises OSError, ValueError and RoleError where a resource is broken.
         """
@@ -65,7 +67,7 @@ class Planner:
         self._tell, self._cancelled = tell, cancelled
         self.memory = Memory() if memory is None else memory
         self._talks: list[Conversation] = []
-        briefing = ProjectBriefing(toolbox, roles, cancelled)
+        briefing = ProjectBriefing(toolbox, roles, cancelled, names)
         self.means = Means(
             toolbox.definitions(),
             toolbox.layers(),

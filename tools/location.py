@@ -40,6 +40,15 @@ _SYNONYMS = {
     "not within distance": BEYOND_DISTANCE,
 }
 _PREDICATES = ("intersects", "within", "contains", "touches", "crosses", "overlaps", "disjoint")
+_VERBS = {
+    "intersects": "that intersect",
+    "within": "that lie within",
+    "contains": "that contain",
+    "touches": "that touch",
+    "crosses": "that cross",
+    "overlaps": "that overlap",
+    "disjoint": "apart from",
+}
 _ASK_EVERY = 200
 _FEW = 50
 _HAIR = 1e-6
@@ -93,9 +102,7 @@ class SelectByLocation:
 
 def _title(arguments: dict[str, Any], key: str, other: str) -> str:
     if arguments["predicate"] not in _FAR:
-        words = {"within": "that lie within", "intersects": "that intersect"}
-        verb = words.get(arguments["predicate"], f"that {arguments['predicate']}")
-        return f"{key} {verb} {other}"
+        return f"{key} {_VERBS[arguments['predicate']]} {other}"
     length = metres(arguments["distance"])
     shown = f"{length / 1000:g} km" if length >= 1000 else f"{length:g} m"
     if arguments["predicate"] == BEYOND_DISTANCE:

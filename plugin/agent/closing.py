@@ -32,6 +32,8 @@ _RESULTS_SHOWN = 6
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")
 _WITHIN = re.compile(r"(?<=[\w,;:] )[^\W\d_][\w'-]+")
 _ID = re.compile(r"^r\d+: ")
+_LINE = re.compile(r"\br\d+: ")
+_END = re.compile(r"[.?!]+(?:\s|$)")
 ANSWER, REJECT = "answer", "reject"
 """The tools that end a question."""
 
@@ -116,7 +118,7 @@ class Closing:
             yield AnswerReset()
             cut = reply.finish is Finish.LENGTH
             hint = _SHORTER if cut and not attempt else _hint(worded, close)
-            if question.strip(" .?!").casefold() in worded.text.casefold():
+            if _echoes(question, worded.text):
                 hint = _NO_ECHO
             if not hint and self.prompts.is_english(question):
                 hint = _names(worded.text, allowed)
@@ -140,6 +142,13 @@ class Closing:
         if close.value is not None:
             return f"{self.write(close.value)} {close.unit}".strip()
         return _ID.sub("", shown[-1].text).partition("\n")[0] if shown else close.text
+
+
+def _echoes(question: str, text: str) -> bool:
+    """Tell whether an answer repeats a sentence of its question, or a line of results by its id."""
+    said = text.casefold()
+    asked = [one.strip() for one in _END.split(question.casefold())]
+    return any(one in said for one in asked if " " in one) or bool(_LINE.search(text))
 
 
 def without_new_names(text: str, allowed: Iterable[str]) -> str:

@@ -14,9 +14,12 @@ from typing import Any
 
 _WORD = re.compile(r"[^\W\d_]+|\d+")
 _SAME_INTENT = 0.12
-_SAME_KINDS = 0.25
+_SAME_KINDS, _SAME_FAMILIES = 0.1, 0.15
+_SAME_PICKS, _BOTH_PICK = 0.2, 0.1
 _KIND = re.compile(r"\((?:\d+ )?(point|line|polygon|raster|table)")
 _RESULT = re.compile(r"r\d+")
+_VECTOR = {"point": "vector", "line": "vector", "polygon": "vector"}
+_CONDITIONS = {"conditions": "layer", "other_conditions": "other"}
 NOTHING = "nothing"
 """What a question refers to that can be understood by itself."""
 
@@ -75,6 +78,19 @@ class Example:
         return tuple(sorted(found.group(1) for found in map(_KIND.search, self.used) if found))
 
     @property
+    def picked(self) -> dict[str, tuple[str, str]]:
+        """The values of the question by which its calls pick features, each with its field and
+        the layer of that."""
+        found = {}
+        for step in self.steps:
+            for key, about in _CONDITIONS.items():
+                for one in step.arguments.get(key, ()):
+                    value = one.get("value")
+                    if one["op"] == "=" and isinstance(value, str) and value in self.question:
+                        found[value] = (one["field"], str(step.arguments[about]))
+        return found
+
+    @property
     def used(self) -> tuple[str, ...]:
         """The lines of the layers that its calls name."""
         return tuple(line for line in self.layers if _named(line) in self.keys)
@@ -88,6 +104,17 @@ class Example:
 def _named(line: str) -> str:
     """Return what a model calls the layer of a line: its name, or the id of its result."""
     return line.partition(" (")[0].partition(" = ")[0]
+
+
+def _picked_alike(one: int, other: int | None) -> float:
+    if other is None:
+        return 0.0
+    return _SAME_PICKS if one == other else _BOTH_PICK * bool(one and other)
+
+
+def _families(kinds: tuple[str, ...]) -> list[str]:
+    """Return the kinds of layers without telling vector geometries apart, sorted."""
+    return sorted(_VECTOR.get(kind, kind) for kind in kinds)
 
 
 def _stems(text: str, ignored: frozenset[str]) -> Counter[str]:
@@ -125,27 +152,30 @@ class ExampleBank:
         return tuple(item for item in self.examples if item.initial)
 
     def nearest(
-        self, question: str, intent: str, count: int, kinds: tuple[str, ...] = ()
+        self,
+        question: str,
+        intent: str,
+        count: int,
+        kinds: tuple[str, ...] = (),
+        picks: int | None = None,
     ) -> tuple[Example, ...]:
         """Return the `count` most alike, the most alike last (nearest to the question).
 
-        `kinds` are the geometries of the layers that the question is about, in any order.
+        `kinds` are the geometries of the layers that the question is about, in any order; `picks`
+        is how many of their values it names, None where that is not known.
         """
         bag = _stems(question, self._ignored)
         kinds = tuple(sorted(kinds))
-        ranked = sorted(
-            (
-                (
-                    self._likeness(bag, own)
-                    + _SAME_INTENT * item.fits(intent)
-                    + _SAME_KINDS * (item.kinds == kinds),
-                    -place,
-                )
-                for place, (item, own) in enumerate(zip(self.examples, self._bags))
-            ),
-            reverse=True,
-        )
-        return tuple(self.examples[-place] for _, place in reversed(ranked[:count]))
+        scores = [
+            self._likeness(bag, own)
+            + _SAME_INTENT * item.fits(intent)
+            + _SAME_KINDS * (item.kinds == kinds)
+            + _SAME_FAMILIES * (_families(item.kinds) == _families(kinds))
+            + _picked_alike(len(item.picked), picks)
+            for item, own in zip(self.examples, self._bags)
+        ]
+        ranked = sorted(range(len(scores)), key=lambda place: (-scores[place], place))
+        return tuple(self.examples[place] for place in reversed(ranked[:count]))
 
     def _likeness(self, one: Counter[str], other: Counter[str]) -> float:
         shared = sum(self._rarity.get(stem, 0.0) ** 2 for stem in one if stem in other)

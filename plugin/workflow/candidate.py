@@ -68,6 +68,25 @@ def mended(graph: Graph, check: Check, remarks: Sequence[str] = ()) -> Candidate
     return best
 
 
+def without_doubt(
+    graph: Graph, check: Check, doubt: Check, remarks: Sequence[str] = ()
+) -> Candidate:
+    """Return a graph after the mends of its errors, then of what makes it unlikely, each with its
+    first mend where that leaves fewer doubts and no error."""
+    best = mended(graph, check, remarks)
+    best = replace(best, doubts=tuple(doubt(best.graph)))
+    for mend in [mend for one in best.doubts for mend in one.mends[:1]]:
+        try:
+            found = mended(applied(best.graph, mend.change), check, remarks)
+        except ChangeError:
+            continue
+        found = replace(found, doubts=tuple(doubt(found.graph)))
+        if found.is_valid and len(found.doubts) < len(best.doubts):
+            labels = (*best.mended, *found.mended, mend.label)
+            best = replace(found, mended=labels, was_valid=best.was_valid)
+    return best
+
+
 def _one_mended(candidate: Candidate, check: Check) -> Candidate | None:
     for finding in candidate.errors:
         for mend in finding.mends[:1]:

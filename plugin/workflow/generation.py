@@ -18,7 +18,7 @@ from ..agent.message import Memory, Message, Role
 from ..llm.base import Speaker
 from .asking import Conversation, ReplyError, replied, user
 from .briefing import Briefing, Chosen, Understood
-from .candidate import Candidate, Check, best_of, mended
+from .candidate import Candidate, Check, best_of, without_doubt
 from .finding import Finding
 from .graph import Graph, Vertex
 from .leftover import linked
@@ -246,7 +246,8 @@ class MetaAgent:
             if worked.question in shown:
                 continue
             lines = ["Layers:", *(f"- {one}" for one in worked.layers)]
-            asked = "\n".join([head, *lines, f"Question: {worked.question}"]).strip()
+            lines += [f"Question: {worked.question}", *worked.held]
+            asked = "\n".join([head, *lines]).strip()
             messages += [user(asked), replied(worked.form)]
             head = ""
         shown.update(names, (one.question for one in chosen.shown))
@@ -300,8 +301,7 @@ class MetaAgent:
     def _checked(self, draft: Draft) -> Candidate:
         if draft.rejected:
             return Candidate(draft.graph, rejected=draft.rejected, remarks=draft.remarks)
-        candidate = mended(draft.graph, self._means.check, draft.remarks)
-        candidate = replace(candidate, doubts=tuple(self._means.doubt(candidate.graph)))
+        candidate = without_doubt(draft.graph, self._means.check, self._means.doubt, draft.remarks)
         if self._means.write is None:
             return candidate
         return replace(candidate, graph=with_objectives(candidate.graph, self._means.write))

@@ -33,14 +33,21 @@ _PARTS = {
 }
 
 
+Place = tuple[str, str]
+"""A layer by its key, and one of its fields."""
+
+
 @dataclass(frozen=True)
 class Project:
     """What objectives may name: layers by their keys with their fields, and texts that values of
-    those fields hold. `names` are proper names among the values, each with its field."""
+    those fields hold. `names` are proper names among the values, each with the layers and fields
+    that hold it; `filters` are the arguments in which tools take conditions, by the tool, each
+    with the argument of the layer that they are about."""
 
     fields: Mapping[str, Sequence[str]]
     values: Sequence[str] = ()
-    names: Mapping[str, str] = field(default_factory=dict)
+    names: Mapping[str, Sequence[Place]] = field(default_factory=dict)
+    filters: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
 def written(vertex: Vertex, definition: ToolDefinition | None) -> str:
@@ -130,11 +137,15 @@ def check_question(graph: Graph, phrases: Phrases, project: Project) -> Iterator
             yield Finding("question layer", Severity.WARNING, text)
     for name in phrase.proper(graph.question, project.names):
         if name not in said:
+            fields = dict.fromkeys(key for _layer, key in project.names[name])
             text = (
-                f"The question says {name}, a value of the field {project.names[name]}; "
+                f"The question says {name}, a value of the field {' or '.join(fields)}; "
                 "no step picks it by a condition."
             )
-            yield Finding("question value", Severity.WARNING, text)
+            mends = _picking(graph, name, project)
+            vertex = mends[0].change.edited[0].id if mends else ""
+            yield Finding("question value", Severity.WARNING, text, vertex, mends=mends)
+    yield from _unsaid_names(graph, project)
     for count in phrases.large_numbers(graph.question):
         if not any(_same(value, count.number) for value in _numbers(graph)):
             text = f"The question says {count.text}, which is {count.number:.15g}; no step uses it."
@@ -143,6 +154,45 @@ def check_question(graph: Graph, phrases: Phrases, project: Project) -> Iterator
         if name.casefold() not in said.casefold():
             text = f'The question says "{name}", and no step uses it.'
             yield Finding("question name", Severity.WARNING, text)
+
+
+def _unsaid_names(graph: Graph, project: Project) -> Iterator[Finding]:
+    """Yield the names that steps pick though the question says others of the same field."""
+    said = phrase.proper(graph.question, project.names)
+    fields = {place for name in said for place in project.names[name]}
+    for vertex in graph.vertices:
+        for key in project.filters.get(vertex.tool, ()):
+            for one in (vertex.parameters or {}).get(key) or ():
+                value = one.get("value") if isinstance(one, Mapping) else None
+                if (
+                    isinstance(value, str)
+                    and one.get("op") == "="
+                    and value not in graph.question
+                    and not fields.isdisjoint(project.names.get(value, ()))
+                ):
+                    text = f"{vertex.id} picks {value}, which the question does not say."
+                    yield Finding("unsaid value", Severity.WARNING, text, vertex.id, key)
+
+
+def _picking(graph: Graph, name: str, project: Project) -> tuple[Mend, ...]:
+    """Return the mend that has a step pick a name, where just one step can: it takes conditions
+    on a layer that holds it, and has none yet, or one that asks another thing of that field."""
+    found = []
+    for vertex in graph.vertices:
+        given = dict(vertex.parameters or {})
+        for key, about in project.filters.get(vertex.tool, {}).items():
+            fields = [
+                field for layer, field in project.names[name] if given.get(about) == Layer(layer)
+            ]
+            had = [one for one in given.get(key) or () if isinstance(one, Mapping)]
+            if not fields or any(
+                one.get("field") != fields[0] or one.get("op") == "=" for one in had
+            ):
+                continue
+            given[key] = [{"field": fields[0], "op": "=", "value": name}]
+            step = replace(vertex, parameters=given)
+            found.append(Mend(f"Only where {fields[0]} is {name}", Change(edited=(step,))))
+    return tuple(found) if len(found) == 1 else ()
 
 
 def _distance(vertex: Vertex, phrases: Phrases) -> Iterator[Finding]:

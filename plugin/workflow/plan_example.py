@@ -28,11 +28,13 @@ class Call:
 
 @dataclass(frozen=True)
 class Worked:
-    """A question over other layers, each described in a line, and the graph that answers it."""
+    """A question over other layers, each described in a line, and the graph that answers it;
+    `held` are lines that say which fields hold the names in it."""
 
     question: str
     layers: tuple[str, ...]
     form: Mapping[str, Any]
+    held: tuple[str, ...] = ()
 
     @property
     def tools(self) -> frozenset[str]:

@@ -444,7 +444,7 @@ def test_a_number_that_only_the_models_answer_holds_does_not_reach_the_user() ->
     case = Case(counting(17.0))
     own = call("Answer", "answer", text="There are 250 countries.")
     told = wrote("There are 250 countries.")
-    end = case.ask("How many?", init("Location", "countries"), COUNT, own, told, told)
+    end = case.ask("How many?", init("Rank", "countries"), COUNT, own, told, told)
     assert "250" not in end.answer
 
 
@@ -461,6 +461,24 @@ def test_an_answer_with_another_results_number_is_asked_for_again() -> None:
         wrote("There are 17."),
     )
     assert (end.value, end.answer) == (17.0, "There are 17.")
+
+
+@pytest.mark.parametrize(
+    "echo", ['How many are there? " The results: 17.', "The result is r1: count = 17 features."]
+)
+def test_an_answer_that_repeats_the_question_or_a_line_of_results_is_asked_for_again(
+    echo: str,
+) -> None:
+    case = Case(counting(17.0))
+    end = case.ask(
+        "Look at the countries. How many are there?",
+        init("Count", "countries"),
+        COUNT,
+        ANSWER,
+        wrote(echo),
+        wrote("There are 17."),
+    )
+    assert end.answer == "There are 17."
 
 
 def test_two_hundred_layers_leave_room_for_the_question_and_keep_the_fields_asked_for() -> None:

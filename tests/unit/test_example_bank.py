@@ -58,6 +58,21 @@ def test_the_same_intent_decides_between_equals(tmp_path: Path) -> None:
     assert nearest(found, "rivers", 1, "Measure") == ["rivers here"]
 
 
+def test_a_question_that_names_a_value_finds_examples_that_pick_one() -> None:
+    own = load(RESOURCES / "workflows" / "examples.json")
+    picking = own.nearest("How many provinces has Turkey?", "Count", 3, ("polygon",), 1)
+    assert [bool(one.picked) for one in picking] == [True, True, True]
+    other = own.nearest("How many provinces lack a code?", "Count", 3, ("polygon",), 0)
+    assert not any(one.picked for one in other)
+
+
+def test_what_an_example_picks_is_told_with_its_field_and_layer() -> None:
+    own = {one.question: one for one in load(RESOURCES / "workflows" / "examples.json").examples}
+    border = own["How many parishes border Elmswell?"]
+    assert border.picked == {"Elmswell": ("name", "parishes")}
+    assert own["How many lakes have no depth value?"].picked == {}
+
+
 def test_asking_for_more_than_there_are_gives_all(tmp_path: Path) -> None:
     assert len(nearest(bank(tmp_path, ("a b", "Count")), "a", 5)) == 1
 

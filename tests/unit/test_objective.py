@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -204,7 +205,10 @@ def test_numbers_are_read_with_their_marks_and_units() -> None:
     }  # fmt: skip
 
 
-NAMED = Project({"world": ["continent", "pop"]}, names={"Africa": "continent", "Asia": "continent"})
+NAMED = Project(
+    {"world": ["continent", "pop"]},
+    names={"Africa": [("world", "continent")], "Asia": [("world", "continent")]},
+)
 
 
 def unsaid(question: str, **parameters: Any) -> list[str]:
@@ -221,6 +225,50 @@ def test_a_value_that_the_question_names_must_be_picked_by_a_step() -> None:
     assert unsaid(question, conditions=where) == []
     assert unsaid(question, where="\"continent\" = 'Africa'") == []
     assert unsaid("What is the total population of africa and Afric?") == []
+
+
+PICKS = replace(NAMED, filters={"statistics": {"conditions": "layer"}})
+AFRICA = {"field": "continent", "op": "=", "value": "Africa"}
+
+
+def mends_of(*steps: Vertex, project: Project = PICKS) -> list[Any]:
+    graph = Graph("What is the total population of Africa?", steps)
+    return [mend for one in check_question(graph, PHRASES, project) for mend in one.mends]
+
+
+@pytest.mark.parametrize("had", [{}, {"conditions": [{"field": "continent", "op": "is empty"}]}])
+def test_a_name_that_no_step_picks_is_picked_by_the_only_step_that_can(had: Any) -> None:
+    step = Vertex("v1", "table", "", "statistics", {"layer": Layer("world"), "field": "pop", **had})
+    (mend,) = mends_of(step)
+    assert mend.label == "Only where continent is Africa"
+    (edited,) = mend.change.edited
+    assert edited.parameters == {"layer": Layer("world"), "field": "pop", "conditions": [AFRICA]}
+
+
+def test_a_name_is_not_mended_where_it_is_not_plain_which_step_should_pick_it() -> None:
+    step = Vertex("v1", "table", "", "statistics", {"layer": Layer("world")})
+    assert len(mends_of(step)) == 1
+    assert mends_of(step, replace(step, id="v2")) == []
+    assert mends_of(replace(step, parameters={"layer": Layer("rivers")})) == []
+    assert mends_of(step, project=NAMED) == []
+    for other in ({"field": "pop", "op": ">", "value": 5}, {**AFRICA, "value": "Asia"}):
+        given = {"layer": Layer("world"), "conditions": [other]}
+        assert mends_of(replace(step, parameters=given)) == []
+
+
+def test_a_name_that_the_question_does_not_say_is_doubted_beside_one_that_it_says() -> None:
+    asia = {**AFRICA, "value": "Asia"}
+
+    def doubts(question: str, *where: Any) -> list[str]:
+        given = {"layer": Layer("world"), "conditions": list(where)}
+        graph = Graph(question, (Vertex("v1", "table", "", "statistics", given),))
+        found = check_question(graph, PHRASES, PICKS)
+        return [one.message for one in found if one.code == "unsaid value"]
+
+    said = "v1 picks Asia, which the question does not say."
+    assert doubts("How many people live in Africa?", AFRICA, asia) == [said]
+    assert doubts("How many people live in Africa and Asia?", AFRICA, asia) == []
+    assert doubts("Combien de gens vivent en Asie ?", asia) == []
 
 
 @pytest.mark.parametrize(

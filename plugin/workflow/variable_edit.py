@@ -108,9 +108,13 @@ def used(graph: Graph, step: str, path: Path, name: str) -> Graph:
     """
     if graph.variable(name) is None:
         raise VariableError(f"There is no variable {name}.")
-    vertex = graph.vertex(step)
-    parameters = put(dict(vertex.parameters or {}), path, Asked(name))
-    return graph.with_vertex(replace(vertex, parameters=parameters))
+    parameters = put(dict(graph.vertex(step).parameters or {}), path, Asked(name))
+    return with_parameters(graph, step, parameters)
+
+
+def with_parameters(graph: Graph, step: str, parameters: Mapping[str, Value]) -> Graph:
+    """Return a graph with all parameters of a step set."""
+    return graph.with_vertex(replace(graph.vertex(step), parameters=parameters))
 
 
 def _check(graph: Graph, name: str) -> None:

@@ -38,6 +38,7 @@ from .inspector import Inspector
 from .problem_list import ProblemList
 from .proposal_bar import ProposalBar
 from .step_palette import StepPalette
+from .variable_panel import VariablePanel
 from .view import GraphView
 
 _NARROW, _NARROWER = 75, 60
@@ -64,6 +65,7 @@ class GraphDock(QgsDockWidget):
         self.steps = StepPalette(self.document)
         self.inspector = Inspector(self.document)
         self.problems = ProblemList(self.document)
+        self.variables = VariablePanel(self.document)
         self.log = QListWidget()
         self.log.setObjectName("GeoOlmRunLog")
         self.log.setAccessibleName(self.tr("Run log"))
@@ -144,6 +146,7 @@ class GraphDock(QgsDockWidget):
         self.tabs = QTabWidget()
         self.tabs.setObjectName("GeoOlmGraphTabs")
         self.tabs.addTab(self.problems, self.tr("Problems"))
+        self.tabs.addTab(self.variables, self.tr("Variables"))
         self.tabs.addTab(self.log, self.tr("Run log"))
         self.tabs.addTab(self.history, self.tr("History"))
         self.halves = QSplitter(Qt.Orientation.Vertical)
@@ -248,6 +251,8 @@ class GraphDock(QgsDockWidget):
         document.was_saved.connect(self._show_state)
         self.problems.counted.connect(self._count)
         self.problems.step_shown.connect(self.view.show_step)
+        self.variables.step_shown.connect(self.view.show_step)
+        self.variables.counted.connect(self._count_variables)
         self.view.add_requested.connect(self._ask_step)
         self.view.inspect_requested.connect(self._inspect)
         self.view.run_requested.connect(self._run_by_key)
@@ -259,6 +264,13 @@ class GraphDock(QgsDockWidget):
     def _count(self, count: int) -> None:
         text = self.tr("Problems ({})").replace("{}", str(count)) if count else self.tr("Problems")
         self.tabs.setTabText(0, text)
+
+    def _count_variables(self, count: int, lacking: int) -> None:
+        text = self.tr("Variables ({})").replace("{}", str(count)) if count else ""
+        if lacking:
+            text = self.tr("Variables ({0}, {1} to set)").replace("{0}", str(count))
+            text = text.replace("{1}", str(lacking))
+        self.tabs.setTabText(self.tabs.indexOf(self.variables), text or self.tr("Variables"))
 
     def _show_state(self) -> None:
         document = self.document

@@ -17,6 +17,7 @@ from ..tools.catalog import build_registry
 from ..ui.graph.graph_dock import GraphDock
 from ..ui.graph.picture import save_picture
 from .agent.event import RunFinished, RunStarted
+from .canvas_desk import CanvasDesk
 from .desk import Desk
 from .exchange.catalog import is_offered
 from .exchange.loss import Lost
@@ -66,6 +67,7 @@ class GraphDesk(QObject):
         self._checks = self._timer(_CHECK_MS, self._check)
         self._keeping = self._timer(_KEEP_MS, self._autosave)
         self._connect()
+        self._canvas = CanvasDesk(dock.view, dock.say, self)
         self.know_layers()
         self._recover()
 
@@ -93,6 +95,7 @@ class GraphDesk(QObject):
         self._checks.stop()
         self._keeping.stop()
         self._autosave()
+        self._canvas.close()
         while self._tasks:
             finish(self._tasks.pop(), _STOP_S)
         session = self._desk.session

@@ -25,7 +25,7 @@ ALLOWED = {
 
 SEES_WIDGETS = {
     "plugin.main", "plugin.desk", "plugin.scout", "plugin.package_desk", "plugin.sent_desk",
-    "plugin.model_desk", "plugin.doctor_desk", "plugin.graph_desk",
+    "plugin.model_desk", "plugin.doctor_desk", "plugin.graph_desk", "plugin.preview",
 }  # fmt: skip
 """The modules that join widgets to the rest."""
 

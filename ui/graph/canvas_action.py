@@ -25,7 +25,7 @@ class CanvasActions:
 
     def add(self) -> None:
         """Ask for the palette in the middle of the view."""
-        self._view.add_requested.emit(self._middle())
+        self._view.add_requested.emit(self.middle())
 
     def objective(self) -> None:
         """Edit the objective of the selected step, or write in the selected note or group."""
@@ -46,9 +46,18 @@ class CanvasActions:
         else:
             self._view.inspect_requested.emit("title")
 
+    def preview(self) -> None:
+        """Show what the selected step has made."""
+        chosen = self._view.document.selection
+        key = next(iter(chosen)) if len(chosen) == 1 else ""
+        if key and self._view.document.state(key).result is not None:
+            self._view.previews.aim(key, at_once=True)
+        else:
+            self._view.say(self._view.tr("Select a step that has run first."))
+
     def find(self) -> None:
-        """Ask for the search."""
-        self._view.find_requested.emit()
+        """Open the search."""
+        self._view.finder.open()
 
     def menu(self) -> None:
         """Open the menu of what is selected."""
@@ -142,7 +151,7 @@ class CanvasActions:
 
     def note(self) -> None:
         """Put a note in the middle of the view."""
-        self._view.commands.frames.add_note(self._middle())
+        self._view.commands.frames.add_note(self.middle())
 
     def fold(self) -> None:
         """Collapse or open the group of what is selected."""
@@ -196,7 +205,8 @@ class CanvasActions:
         """Set apart evenly."""
         self._view.commands.frames.distribute(False)
 
-    def _middle(self) -> tuple[float, float]:
+    def middle(self) -> tuple[float, float]:
+        """Return the place in the middle of the view, in em."""
         view = self._view
         place = view.mapToScene(view.viewport().rect().center()) / view.unit
         return (place.x(), place.y())

@@ -19,7 +19,7 @@ KEYS = {
     "Alt+Right": "nudge_right", "Alt+Left": "nudge_left", "Alt+Down": "nudge_down",
     "Alt+Up": "nudge_up", "Ctrl+Down": "next_port", "Ctrl+Up": "last_port",
     "Ctrl+Right": "next_link", "Ctrl+Left": "last_link", "C": "connect", "I": "insert",
-    "Ctrl+G": "group", "Ctrl+Shift+G": "ungroup", "G": "fold", "Shift+A": "note",
+    "P": "preview", "Ctrl+G": "group", "Ctrl+Shift+G": "ungroup", "G": "fold", "Shift+A": "note",
     "Ctrl+Shift+Left": "align_left", "Ctrl+Shift+Right": "align_right",
     "Ctrl+Shift+Up": "align_top", "Ctrl+Shift+Down": "align_bottom",
     "Menu": "menu", "Shift+F10": "menu", "Esc": "leave",

@@ -57,6 +57,7 @@ class CanvasMenu(QMenu):
         held = grouping.group_of(graph, item.key)
         self._fill([
             ("run_to", tr("Run to here"), "mActionStart"),
+            ("preview", tr("Preview"), "mActionIdentify"),
             _LINE,
             ("objective", tr("Edit the objective"), "mActionEditTable"),
             ("title", tr("Rename"), "mActionRename"),

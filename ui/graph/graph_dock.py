@@ -27,7 +27,6 @@ from qgis.PyQt.QtWidgets import (
 
 from ...plugin.workflow.event import QuestionAsked, ReviewReached, StepChanged, StepLog
 from ...plugin.workflow.graph import Graph, Status, Vertex
-from ...plugin.workflow.value import Layer, Output
 from ..icon import theme_icon
 from ..palette import em
 from . import editing
@@ -37,6 +36,7 @@ from .document import GraphDocument
 from .inspector import Inspector
 from .problem_list import ProblemList
 from .proposal_bar import ProposalBar
+from .side_tab import SideTabs
 from .step_palette import StepPalette
 from .variable_panel import VariablePanel
 from .view import GraphView
@@ -63,6 +63,7 @@ class GraphDock(QgsDockWidget):
         self.document = GraphDocument(self)
         self.view = GraphView(self.document)
         self.steps = StepPalette(self.document)
+        self.side = SideTabs(self.steps, self.view)
         self.inspector = Inspector(self.document)
         self.problems = ProblemList(self.document)
         self.variables = VariablePanel(self.document)
@@ -138,7 +139,7 @@ class GraphDock(QgsDockWidget):
         self._fill_toolbar()
         self.window_part.addToolBar(self.toolbar)
         self.middle = QSplitter(Qt.Orientation.Horizontal)
-        self.middle.addWidget(self.steps)
+        self.middle.addWidget(self.side)
         self.middle.addWidget(self.view)
         self.middle.addWidget(self.inspector)
         self.middle.setStretchFactor(1, 1)
@@ -203,10 +204,16 @@ class GraphDock(QgsDockWidget):
         self._act("Stop", self.tr("Stop"), "mActionStop", self.stop_requested.emit)
         self.toolbar.addSeparator()
         view = self.view
+        group = self._act(
+            "Group", self.tr("Group"), "mActionGroupItems", view.commands.frames.group
+        )
+        group.setToolTip(self.tr("Put a frame with a title around the selected steps (Ctrl+G)"))
         self._act("Arrange", self.tr("Arrange"), "mActionAlignHCenter", view.commands.arrange)
         self._act("Farther", self.tr("Zoom out"), "mActionZoomOut", view.acts.farther)
         self._act("Nearer", self.tr("Zoom in"), "mActionZoomIn", view.acts.nearer)
         self._act("Fit", self.tr("Show all"), "mActionZoomFullExtent", view.fit)
+        find = self._act("Find", self.tr("Find on the canvas"), "search", view.finder.open)
+        find.setToolTip(self.tr("Find on the canvas (Ctrl+F)"))
         self.toolbar.addSeparator()
         self._fill_export()
 
@@ -253,6 +260,7 @@ class GraphDock(QgsDockWidget):
         self.problems.step_shown.connect(self.view.show_step)
         self.variables.step_shown.connect(self.view.show_step)
         self.variables.counted.connect(self._count_variables)
+        self.view.told.connect(self.say)
         self.view.add_requested.connect(self._ask_step)
         self.view.inspect_requested.connect(self._inspect)
         self.view.run_requested.connect(self._run_by_key)
@@ -339,9 +347,7 @@ class GraphDock(QgsDockWidget):
     def _ask_step(self, place: tuple[float, float]) -> None:
         """Let the user choose what is added at a place."""
         self._place = place
-        self.steps.setVisible(True)
-        self.steps.search.setFocus(Qt.FocusReason.OtherFocusReason)
-        self.steps.search.selectAll()
+        self.side.show_steps()
 
     def _add_step(self, step: Vertex) -> None:
         document = self.document
@@ -363,31 +369,16 @@ class GraphDock(QgsDockWidget):
         self.view.setFocus()
 
     def _take_layer(self, name: str) -> None:
-        """Let the selected step take a layer: its first input that has none, else its first."""
-        document = self.document
-        if len(document.selection) != 1:
-            self.say(self.tr("Select the step that takes {} first.").replace("{}", name))
-            return
-        vertex = document.graph.vertex(next(iter(document.selection)))
-        definition = document.tools.get(vertex.tool)
-        ports = editing.inputs(definition)
-        if not ports:
-            self.say(self.tr("{} takes no layer.").replace("{}", title(document, vertex)))
-            return
-        given = vertex.parameters or {}
-        port = next(
-            (one for one in ports if not isinstance(given.get(one), (Layer, Output))), ports[0]
-        )
-        text = self.tr("Connect {0} to {1}: {2}").replace("{0}", name)
-        text = text.replace("{1}", title(document, vertex)).replace("{2}", port)
-        document.edit(
-            text,
-            lambda graph: editing.connected(graph, Layer(name), vertex.id, port, definition),
-        )
+        """Let the selected step take a layer; without one, put it on the canvas."""
+        chosen, joins = self.document.selection, self.view.commands.joins
+        if len(chosen) == 1:
+            joins.take_layer(name, next(iter(chosen)))
+        else:
+            joins.place_layers((name,), self.view.acts.middle())
 
     def resizeEvent(self, event: Any) -> None:
         """Give the canvas the room on small screens: first the inspector goes, then the palette."""
         super().resizeEvent(event)
         width = self.width() / em(self)
         self.inspector.setVisible(width >= _NARROW)
-        self.steps.setVisible(width >= _NARROWER)
+        self.side.setVisible(width >= _NARROWER)

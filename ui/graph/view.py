@@ -32,9 +32,9 @@ from .canvas_menu import CanvasMenu
 from .command import Commands
 from .document import GraphDocument
 from .dropping import DropArea
+from .find_bar import FindBar
 from .group_item import GroupItem
 from .hand import Hand, Moving, Resizing
-from .in_place import InPlace
 from .link_item import LinkItem
 from .linking import Linking
 from .measure import flags
@@ -42,9 +42,11 @@ from .minimap import Minimap
 from .node_item import NodeItem
 from .note_item import NoteItem
 from .pointer_label import PointerLabel
+from .preview import Previewer
 from .scene import GraphScene
 from .step_chooser import StepChooser
 from .walk import Walk
+from .writing import write
 
 _LEAST, _MOST = 0.08, 3.0
 
@@ -52,14 +54,12 @@ _LEAST, _MOST = 0.08, 3.0
 class GraphView(QGraphicsView):
     """Shows a document's scene. `add_requested` asks for the palette at a place in em;
     `inspect_requested` names what is to be edited of the selected step; `run_requested` names a
-    way: run, to, again; `told` carries a sentence for the user; `find_requested` asks for the
-    search; `sources_dropped` names what the project is to open, the place in em, and the step and
-    parameter that is to take it ("" for none)."""
+    way: run, to, again; `told` carries a sentence for the user; `sources_dropped` names what the
+    project is to open, the place in em, and the step and parameter that take it ("" for none)."""
 
     add_requested = pyqtSignal(object)
     inspect_requested = pyqtSignal(str)
     run_requested = pyqtSignal(str)
-    find_requested = pyqtSignal()
     sources_dropped = pyqtSignal(object, object, str, str)
     told = pyqtSignal(str)
 
@@ -81,12 +81,14 @@ class GraphView(QGraphicsView):
         self.commands.said.connect(self.say)
         self.commands.shown.connect(self.show_step)
         self.commands.arranged.connect(self._fit_soon)
-        self.commands.frames.writing.connect(self._write)
+        self.commands.frames.writing.connect(lambda kind, at: write(self, kind, at))
         self.commands.joins.offered.connect(self._offer)
         self.chooser = StepChooser(document, self)
         self.walk = Walk(self)
         self.acts = CanvasActions(self)
         self._drops = DropArea(self)
+        self.previews = Previewer(self, self.graph_scene)
+        self.finder = FindBar(self)
         self._hand: Hand | None = None
         self._pan_from: QPoint | None = None
         self._pans = self._fits = False
@@ -145,6 +147,11 @@ class GraphView(QGraphicsView):
         super().resizeEvent(event)
         self.minimap.settle()
 
+    def leaveEvent(self, event: QEvent) -> None:
+        """Take the preview away."""
+        self.previews.close()
+        super().leaveEvent(event)
+
     def _fit_soon(self) -> None:
         self._fits = True
 
@@ -196,6 +203,7 @@ class GraphView(QGraphicsView):
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Take hold of a port, a step, a corner or the ground."""
         self.walk.leave()
+        self.previews.close()
         left = event.button() == Qt.MouseButton.LeftButton
         if event.button() == Qt.MouseButton.MiddleButton or (left and self._pans):
             self._pan_from = event.pos()
@@ -238,6 +246,8 @@ class GraphView(QGraphicsView):
             return
         if self._hand is None:
             super().mouseMoveEvent(event)
+            if event.buttons() == Qt.MouseButton.NoButton:
+                self.previews.hover(self.mapToScene(event.pos()))
             return
         self._hand.move(self.mapToScene(event.pos()))
         self.say_beside(self._hand.said, event.pos())
@@ -267,9 +277,9 @@ class GraphView(QGraphicsView):
             self.document.select((item.key,))
             self.inspect_requested.emit("parameters")
         elif isinstance(item, GroupItem):
-            self._write("group", item.at)
+            write(self, "group", item.at)
         elif isinstance(item, NoteItem):
-            self._write("note", item.at)
+            write(self, "note", item.at)
         elif item is None:
             spot = place / self.unit
             self.add_requested.emit((spot.x(), spot.y()))
@@ -280,24 +290,6 @@ class GraphView(QGraphicsView):
         factor = ZOOM ** (0.2 if fine else 1.0)
         self.set_zoom(self.zoom * (factor if event.angleDelta().y() > 0 else 1 / factor))
         event.accept()
-
-    def _write(self, kind: str, at: int) -> None:
-        """Edit the title of a group or the text of a note where it stands."""
-        frames, commands = self.graph_scene.frames, self.commands.frames
-        if kind == "group" and at in frames.groups:
-            item = frames.groups[at]
-            box, text = item.title_box(), item.card.group.title
-            editor = InPlace(self.viewport(), self.tr("Title of the group"),
-                             lambda said: commands.rename_group(at, said))  # fmt: skip
-        elif kind == "note" and at in frames.notes:
-            note = frames.notes[at]
-            box, text = note.body(), note.note.text
-            editor = InPlace(self.viewport(), self.tr("Text of the note"),
-                             lambda said: commands.write_note(at, said))  # fmt: skip
-        else:
-            return
-        self.ensureVisible(box)
-        editor.open(text, self.mapFromScene(box).boundingRect(), kind == "group")
 
     def _offer(
         self, steps: Sequence[Vertex], take: Callable[[Vertex], None], place: QPointF
@@ -400,7 +392,10 @@ class GraphView(QGraphicsView):
         hand, self._hand = self._hand, None
         if hand is not None:
             hand.cancel()
-        was_held = hand is not None or self.walk.is_connecting or self.walk.port is not None
+        was_open = self.previews.close()
+        was_held = (
+            was_open or hand is not None or self.walk.is_connecting or self.walk.port is not None
+        )
         self.walk.leave()
         self.say_beside("", QPoint())
         return was_held

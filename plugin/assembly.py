@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from qgis.core import QgsProject
 
 from ..tools.catalog import build_registry
 from ..tools.context import Canvas
+from ..tools.registry import Tool
 from ..tools.toolbox import ProjectToolbox
 from .agent import example, prompt, state
 from .agent.engine import Agent
@@ -31,12 +33,17 @@ def limits_of(settings: Settings) -> Limits:
 
 
 def make_toolbox(
-    project: QgsProject, settings: Settings, call: MainThread, canvas: Canvas | None = None
+    project: QgsProject,
+    settings: Settings,
+    call: MainThread,
+    canvas: Canvas | None = None,
+    more: Sequence[Tool] = (),
 ) -> ProjectToolbox:
-    """Return the tools over `project`; files go to the output folder of the settings."""
+    """Return the tools over `project`, and some `more`; files go to the output folder of the
+    settings."""
     return ProjectToolbox(
         project,
-        build_registry(),
+        build_registry(more),
         call.call,
         temporary_folder(),
         output_of(settings),

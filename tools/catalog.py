@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from .algorithm import DescribeAlgorithm, RunAlgorithm, SearchAlgorithms
 from .arithmetic import Calculate
 from .calculation import CalculateField, Measure
@@ -13,7 +15,7 @@ from .location import SelectByLocation
 from .map_catalog import map_tools
 from .observation_catalog import observation_tools
 from .raster_catalog import raster_tools
-from .registry import Registry
+from .registry import Registry, Tool
 from .selection import FilterFeatures, TopN
 from .statistic import Count, Statistics
 from .style import StyleCategorized, StyleGraduated
@@ -21,8 +23,8 @@ from .vector_catalog import file_tools, vector_tools
 from .view import Undo, ZoomToLayer
 
 
-def build_registry() -> Registry:
-    """Return a registry of all tools."""
+def build_registry(more: Sequence[Tool] = ()) -> Registry:
+    """Return a registry of all tools, and of some `more` that an evaluation brings along."""
     return Registry(
         [
             ListLayers(),
@@ -40,6 +42,7 @@ def build_registry() -> Registry:
             *raster_tools(),
             *observation_tools(),
             *detection_tools(),
+            *more,
             *file_tools(),
             SearchAlgorithms(),
             DescribeAlgorithm(),

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy
-from osgeo import gdal, ogr
+from osgeo import gdal, ogr, osr
 from qgis.core import (
     QgsCoordinateReferenceSystem,
     QgsCsException,
@@ -29,6 +29,8 @@ from .source import VectorSource
 
 _STRIP_CELLS = 2_000_000
 _KEPT_CELLS = 20_000_000
+_PLANE = osr.SpatialReference('LOCAL_CS["cells",UNIT["metre",1]]')
+"""What shape and cells share, whatever their CRS is; without one GDAL warns at every zone."""
 
 
 @dataclass(frozen=True)
@@ -139,8 +141,9 @@ def _burnt(shape: ogr.Geometry, window: Window, grid: Grid) -> Any:
     target = gdal.GetDriverByName("MEM").Create("", columns, rows, 1, gdal.GDT_Byte)
     left, top = grid.left + column * grid.width, grid.top + row * grid.height
     target.SetGeoTransform((left, grid.width, 0, top, 0, grid.height))
+    target.SetSpatialRef(_PLANE)
     holder = ogr.GetDriverByName("Memory").CreateDataSource("zone")
-    layer = holder.CreateLayer("zone", None, shape.GetGeometryType())
+    layer = holder.CreateLayer("zone", _PLANE, shape.GetGeometryType())
     feature = ogr.Feature(layer.GetLayerDefn())
     feature.SetGeometry(shape)
     layer.CreateFeature(feature)

@@ -24,6 +24,7 @@ from .spelling import listed
 
 _FILE = "scenes.gpkg"
 _REASONS = 10
+_FOLDER = {"type": "string", "x-source": True}
 
 
 @dataclass
@@ -42,7 +43,7 @@ class IndexScenes(Unchecked):
         "Index folders of satellite products, or a STAC catalogue, into a layer of scenes.",
         argument.arguments(
             {
-                "folders": {"type": "array", "items": {"type": "string"}, "minItems": 1},
+                "folders": {"type": "array", "items": _FOLDER, "minItems": 1},
                 "file": {"type": "string", "description": "the catalogue, such as scenes.gpkg"},
             },
             ["folders"],

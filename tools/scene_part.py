@@ -11,6 +11,7 @@ from pathlib import Path
 from osgeo import gdal, osr
 
 from .base import MendableError
+from .scene_eos import placed
 
 ENDINGS = (
     ".tif", ".tiff", ".jp2", ".img", ".vrt", ".hdf", ".h4", ".hdf4", ".h5", ".he5", ".hdf5", ".nc",
@@ -62,7 +63,7 @@ def opened_scene(path: str, name: str = "") -> gdal.Dataset:
     if found is None:
         reason = gdal.GetLastErrorMsg() or "no raster file that is known here"
         raise MendableError(f"{name or Path(path).name} cannot be read: {reason}")
-    return found
+    return placed(found, path)
 
 
 def _missing(path: str) -> str:

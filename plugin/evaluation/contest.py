@@ -15,7 +15,7 @@ from ..agent import prompt
 from ..agent.chat import Chat
 from ..agent.event import CallProgress, Event, Status
 from ..answerer import Answerer
-from ..assembly import limits_of, make_toolbox
+from ..assembly import limits_of
 from ..disclosure import Disclosure
 from ..link import process_link
 from ..llm.base import Cancelled, ModelError, RunCancelled
@@ -30,6 +30,7 @@ from .chain import Chain
 from .errand import Errand, Wait
 from .fault_model import FaultModel
 from .fault_rate import Rates
+from .oracle import equipped
 from .rival import example, team
 from .rival.catalog import EXPOSURES, RIVALS
 from .rival.desk import Desk, Mode
@@ -204,7 +205,7 @@ class ContestTalk:
     def __init__(self, contender: Contender, project: QgsProject, settings: Settings) -> None:
         self._contender, self._settings = contender, settings
         self._main = MainThread()
-        self._toolbox = make_toolbox(project, settings, self._main)
+        self._toolbox = equipped(project, settings, self._main)
         self._disclosure = Disclosure(self._toolbox.layers)
         self._chat = Chat()
         self._turn = 0

@@ -13,7 +13,6 @@ from qgis.core import QgsProject
 from ...tools.base import LayerReference, ToolCancelled, ToolDefinition, ToolError, ToolResult
 from ...tools.toolbox import ProjectToolbox
 from ..agent.event import CallFinished, CallStarted, Event, RunFinished, RunStarted, Status
-from ..assembly import make_toolbox
 from ..llm.base import Cancelled
 from ..record import Recorder
 from ..runner import MainThread, RunTask
@@ -22,6 +21,7 @@ from .errand import Errand, Wait
 from .gold_layer import GoldError
 from .gold_reference import Book
 from .gold_step import Call, Closing, StepReader, steps_of
+from .oracle import equipped
 from .task import Task
 
 
@@ -42,7 +42,7 @@ class GoldMethod:
         if self._task is None:
             raise GoldError("The gold method plays tasks; it answers no other question.")
         main = MainThread()
-        toolbox = make_toolbox(project, self._settings, main)
+        toolbox = equipped(project, self._settings, main)
         toolbox.use_folders(output_folder, (self._data,))
         return GoldTalk(self._task.parts, self._data, project, toolbox, main)
 

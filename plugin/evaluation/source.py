@@ -128,11 +128,14 @@ Listing = dict[str, tuple[int, int]]
 
 
 def listing(tasks: Sequence[Task], folder: Path) -> Listing:
-    """Return size and time of change of every file in the folders that hold the tasks' data."""
-    places = {resolved(layer.source, folder)[1].parent for task in tasks for layer in task.layers}
+    """Return size and time of change of every file in the folders that hold the tasks' data, and
+    of all in a folder that is a source itself."""
+    paths = {resolved(layer.source, folder)[1] for task in tasks for layer in task.layers}
+    folders = {path for path in paths if path.is_dir()}
+    places = {path.parent for path in paths} | folders
     found: Listing = {}
     for place in places:
-        for path in place.iterdir():
+        for path in place.rglob("*") if place in folders else place.iterdir():
             if path.is_file():
                 state = path.stat()
                 found[str(path)] = (state.st_size, state.st_mtime_ns)

@@ -141,10 +141,10 @@ def _viirs_month(setting: Setting, month: str, truth: Truth) -> None:
         for row, rows in grid.blocks():
             numbers = chance(setting.seed, name, row)
             ndvi = _vegetation(grid, row, rows, _SEASON[month] + 200, numbers)
-            reliability = strewn(numbers, ndvi.shape, (0, 1, 3, 7), (0.75, 0.15, 0.05, 0.05))
+            reliability = strewn(numbers, ndvi.shape, (0, 2, 7, 9), (0.75, 0.15, 0.05, 0.05))
             hole = numbers.random(ndvi.shape) > 0.98
             ndvi[hole], reliability[hole] = -15000, -4
-            good = (ndvi >= -10000) & numpy.isin(reliability, (0, 1))
+            good = (ndvi >= -10000) & numpy.isin(reliability, (0, 2))
             zone = labels(zones, grid, row, rows)
             tally.add(zone, numpy.where(good, ndvi * 0.0001, numpy.nan))
             evi = numpy.where(hole, -15000, numpy.round(ndvi * 0.6))

@@ -112,12 +112,17 @@ def _air(book: TaskBook) -> None:
         of_zone(folder, "value", "Cedar").answer(text="$v.highest"), "Rank",
     )  # fmt: skip
     script = of_zone(folder, "value", "Cedar")
-    computed(script, "d", "the span", "$v.highest - $v.lowest")
+    for name, statistic in (("a", "max"), ("b", "min")):
+        script.add(
+            name, f"Take the {statistic} of the months; return the number.", "statistics",
+            layer="$v", field="value", statistic=statistic,
+        )  # fmt: skip
+    computed(script, "d", "the span", "$a.max - $b.min")
     book.add(
         "CL12", _AREA, "By how many degrees does the warmest month differ from the coldest one in "
         "the air over the district Cedar in 2024?", layers,
         number(max(by_month.values()) - min(by_month.values())),
-        script.answer(value="$d.value"), "Statistics",
+        script.answer(value="$d.value"), "Statistics", ("branched",),
     )  # fmt: skip
 
 

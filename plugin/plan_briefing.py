@@ -99,6 +99,12 @@ class ProjectBriefing:
         """Tell whether a question has such a word anywhere."""
         return self._prompts.mentions(question)
 
+    def names_any(self, question: str, layers: Sequence[LayerProfile]) -> bool:
+        """Tell whether a question names one of these layers, or a field or value of theirs."""
+        known = [one.key for one in layers]
+        known += [item.name for one in layers for item in one.fields]
+        return bool(phrase.names(question, known) or phrase.proper(question, self._names))
+
     def names_field(
         self, question: str, layer: LayerProfile, others: Sequence[LayerProfile]
     ) -> bool:

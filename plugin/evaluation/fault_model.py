@@ -83,7 +83,7 @@ class FaultModel:
         if not isinstance(event, CallFinished) or not event.ok or self.at >= len(self.chain.steps):
             return
         step = self.step
-        if (event.tool, event.arguments) != (step.tool, self._arguments(step)):
+        if event.tool != step.tool or not self._did(event.arguments, self._arguments(step)):
             return
         self.at += 1
         result = event.result
@@ -117,6 +117,15 @@ class FaultModel:
 
     def _arguments(self, step: ChainStep) -> dict[str, Any]:
         return dict(filled(step.arguments, self.chain.names, self.ids))
+
+    def _did(self, made: Any, due: Any) -> bool:
+        """Tell whether a call's arguments are those that were due; a run may say a result by the
+        name of its layer."""
+        if isinstance(due, Mapping) and isinstance(made, Mapping):
+            return made.keys() == due.keys() and all(self._did(made[key], due[key]) for key in due)
+        if isinstance(due, list) and isinstance(made, list):
+            return len(made) == len(due) and all(map(self._did, made, due))
+        return made == due or (isinstance(made, str) and due in self.ids.values())
 
     # -- replies
 
@@ -215,14 +224,19 @@ class FaultModel:
         return self.emitted
 
     def _said(self, properties: dict[str, Any]) -> dict[str, Any]:
-        """Return what Init asks for: the intent of the chain, and the layers that it names. The
-        work begins there, so what was done before does not count."""
+        """Return what Init asks for: the intent of the chain, the earlier result that it speaks
+        of, and the layers that it names. The work begins there, so what was done before does not
+        count."""
         self.at, self.ids = 0, dict(self.earlier)
         said: dict[str, Any] = {}
         named = json.dumps([dict(one.arguments) for one in self.chain.steps], ensure_ascii=False)
         for key, one in properties.items():
             if key == "USER_INTENT" and self.chain.intent in one.get("enum", ()):
                 said[key] = self.chain.intent
+            elif key == "REFERS_TO":
+                spoken = {own for name, own in self.earlier.items() if f'"${name}' in named}
+                offered = one["enum"]
+                said[key] = next((own for own in offered if own in spoken), offered[0])
             elif one.get("type") == "array":
                 known = one["items"].get("enum", [])
                 used = [name for name in known if json.dumps(name)[1:-1] in named]

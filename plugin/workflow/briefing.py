@@ -55,6 +55,9 @@ class Briefing(Protocol):
     def mentions(self, question: str) -> bool:
         """Tell whether a question has such a word anywhere."""
 
+    def names_any(self, question: str, layers: Sequence[LayerProfile]) -> bool:
+        """Tell whether a question names one of these layers, or a field or value of theirs."""
+
     def names_field(
         self, question: str, layer: LayerProfile, others: Sequence[LayerProfile]
     ) -> bool:

@@ -141,7 +141,9 @@ class MetaAgent:
         briefing, layers = self._means.briefing, self._means.layers
         own = tuple(one for one in layers if not one.short)
         refers = self._subjects(question, own)
-        is_part = not refers and self._memory.questions > 0 and briefing.is_part(question, own)
+        has_more = self._memory.questions > 0
+        is_part = not refers and has_more and briefing.is_part(question, own)
+        refers = refers or (() if is_part else self._perhaps(question, own))
         self._begin(goes_on=bool(refers) or is_part)
         shown = layers if refers or is_part else own
         self._talk.messages.append(user(briefing.overview(question, shown)))
@@ -154,18 +156,24 @@ class MetaAgent:
         return replace(self._taken(reply), is_part=is_part)
 
     def _subjects(self, question: str, own: Sequence[LayerProfile]) -> tuple[str, ...]:
-        """Return what a question may speak of, the latest first: an earlier result where it begins
-        with a word for that, or names a field that results alone have. Where such a word stands
-        further on it may also mean what the question itself names, and the model has to say."""
-        briefing = self._means.briefing
-        results = [one for one in reversed(self._means.layers) if one.short]
-        names = tuple(one.name for one in results)
+        """Return the earlier results, the latest first, of which a question must speak: it begins
+        with a word for that, or names a field that results alone have."""
+        briefing, results = self._means.briefing, self._results
         if briefing.refers(question):
-            return names
-        holders = tuple(one.name for one in results if briefing.names_field(question, one, own))
-        if holders:
-            return holders
-        return (NOTHING, *names) if names and briefing.mentions(question) else ()
+            return tuple(one.name for one in results)
+        return tuple(one.name for one in results if briefing.names_field(question, one, own))
+
+    def _perhaps(self, question: str, own: Sequence[LayerProfile]) -> tuple[str, ...]:
+        """Return what else it may speak of: where a word for something stands further on it may
+        also mean what the question itself names; that, and what a question is about that names
+        nothing, the model has to say."""
+        briefing, names = self._means.briefing, tuple(one.name for one in self._results)
+        is_open = briefing.mentions(question) or not briefing.names_any(question, own)
+        return (NOTHING, *names) if names and is_open else ()
+
+    @property
+    def _results(self) -> list[LayerProfile]:
+        return [one for one in reversed(self._means.layers) if one.short]
 
     def _first_schema(
         self, refers: Sequence[str], whole: bool, layers: Sequence[LayerProfile]

@@ -140,6 +140,9 @@ class PlainBriefing:
     def mentions(self, question: str) -> bool:
         return " it" in question
 
+    def names_any(self, question: str, layers: Sequence[Any]) -> bool:
+        return any(one.name in question for one in layers)
+
     def names_field(self, question: str, layer: Any, others: Sequence[Any]) -> bool:
         known = {item.name for one in others for item in one.fields}
         return any(

@@ -170,6 +170,13 @@ def test_a_word_for_something_further_on_leaves_it_to_the_model_what_it_means() 
     assert said_in(case.asked[0])["REFERS_TO"]["enum"] == ["nothing", "r1"]
 
 
+def test_what_a_question_is_about_that_names_nothing_is_left_to_the_model() -> None:
+    case, memory = Case(WITH_RESULT), Memory()
+    case.plan("How many rivers?", UNDERSTOOD, COUNT, memory=memory)
+    case.plan("Make a buffer of 2 km around all", UNDERSTOOD, COUNT, memory=memory)
+    assert said_in(case.asked[0])["REFERS_TO"]["enum"] == ["nothing", "r1"]
+
+
 def test_a_field_that_a_result_alone_has_tells_that_it_is_meant() -> None:
     field = replace(COUNTRIES.fields[0], name="area_km2")
     result = replace(BIG, fields=(*RIVERS.fields, field))

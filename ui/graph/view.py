@@ -131,7 +131,10 @@ class GraphView(QGraphicsView):
         self.scale(wanted, wanted)
 
     def show_step(self, key: str) -> None:
-        """Select a step and bring it into view."""
+        """Select a step alone and bring it into view."""
+        for item in self.graph_scene.selectedItems():
+            if not isinstance(item, NodeItem):
+                item.setSelected(False)
         self.document.select((key,))
         if key in self.graph_scene.nodes:
             self.centerOn(self.graph_scene.nodes[key])

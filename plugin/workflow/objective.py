@@ -21,6 +21,7 @@ from .value import Layer, Output, Value, walk
 from .wording import value_text
 
 _DISTANCES = ("distance", "max_distance", "radius", "size", "DISTANCE")
+_UNIT = "unit"
 _PARTS = {
     "source": "which layer, or which step, it works on",
     "distance": "the distance with its unit",
@@ -146,6 +147,7 @@ def check_question(graph: Graph, phrases: Phrases, project: Project) -> Iterator
             vertex = mends[0].change.edited[0].id if mends else ""
             yield Finding("question value", Severity.WARNING, text, vertex, mends=mends)
     yield from _unsaid_names(graph, project)
+    yield from _units(graph, phrases)
     for count in phrases.large_numbers(graph.question):
         if not any(_same(value, count.number) for value in _numbers(graph)):
             text = f"The question says {count.text}, which is {count.number:.15g}; no step uses it."
@@ -172,6 +174,20 @@ def _unsaid_names(graph: Graph, project: Project) -> Iterator[Finding]:
                 ):
                     text = f"{vertex.id} picks {value}, which the question does not say."
                     yield Finding("unsaid value", Severity.WARNING, text, vertex.id, key)
+
+
+def _units(graph: Graph, phrases: Phrases) -> Iterator[Finding]:
+    """Yield the steps that give an area in another unit than the one that the question says."""
+    said = phrases.areas(graph.question)
+    given = [(one, (one.parameters or {}).get(_UNIT)) for one in graph.vertices]
+    given = [(one, unit) for one, unit in given if phrases.is_area(str(unit))]
+    if len(said) != 1 or any(unit in said for _vertex, unit in given):
+        return
+    (wanted,) = said
+    for vertex, unit in given:
+        text = f"The question asks for {wanted}, but {vertex.id} gives {unit}."
+        mends = (_set(vertex, _UNIT, wanted, f"Use {wanted}"),)
+        yield Finding("question unit", Severity.WARNING, text, vertex.id, _UNIT, mends)
 
 
 def _picking(graph: Graph, name: str, project: Project) -> tuple[Mend, ...]:

@@ -63,6 +63,10 @@ class Phrases:
             rf"(?<![\w.])({_NUMBER}|{spelt})[\s\u00a0\u202f-]?({units})(?![\w²³^])", re.IGNORECASE
         )
 
+        self._areas = {
+            unit: re.compile(rf"(?<![\w/])(?<!per )(?:{'|'.join(words)})(?![\w²])", re.IGNORECASE)
+            for unit, words in form["areas"].items()
+        }
         scales = [(float(one), words) for one, words in form["scales"].items()]
         self._scales = [(one, _whole(words)) for one, words in scales]
         named = "|".join(word for _, words in scales for word in words)
@@ -84,6 +88,14 @@ class Phrases:
                 key for key, words in self._units.items() if words.fullmatch(found.group(2))
             )
             yield Distance(number, unit, number * self._metres[unit], found.group(0))
+
+    def areas(self, text: str) -> frozenset[str]:
+        """Return the units of area that a text says, but those of a density."""
+        return frozenset(unit for unit, words in self._areas.items() if words.search(text))
+
+    def is_area(self, unit: str) -> bool:
+        """Tell whether a unit is one of area."""
+        return unit in self._areas
 
     def large_numbers(self, text: str) -> Iterator[Large]:
         """Yield the numbers of a text that are said with a word such as million."""

@@ -256,6 +256,34 @@ def test_a_name_is_not_mended_where_it_is_not_plain_which_step_should_pick_it() 
         assert mends_of(replace(step, parameters=given)) == []
 
 
+@pytest.mark.parametrize(
+    ("question", "unit", "wanted"),
+    [
+        ("How many square kilometres is it?", "ha", "km2"),
+        ("What is the total area in hectares?", "km2", "ha"),
+        ("Quelle est la surface en km² ?", "ha", "km2"),
+        ("How large is it in m2?", "ha", "m2"),
+        ("¿Cuántos kilómetros cuadrados mide?", "m2", "km2"),
+    ],
+)
+def test_an_area_is_given_in_the_unit_that_the_question_says(
+    question: str, unit: str, wanted: str
+) -> None:
+    step = Vertex("v1", "table", "", "measure", {"layer": Layer("world"), "unit": unit})
+    (found,) = check_question(Graph(question, (step,)), PHRASES, PICKS)
+    assert found.message == f"The question asks for {wanted}, but v1 gives {unit}."
+    (mend,) = found.mends
+    assert mend.change.edited[0].parameters == {"layer": Layer("world"), "unit": wanted}
+    right = replace(step, parameters={"layer": Layer("world"), "unit": wanted})
+    assert list(check_question(Graph(question, (right,)), PHRASES, PICKS)) == []
+
+
+def test_a_density_says_nothing_of_the_unit_of_an_area() -> None:
+    step = Vertex("v1", "table", "", "measure", {"layer": Layer("world"), "unit": "ha"})
+    question = "Colour them by people per km² or people/km2."
+    assert list(check_question(Graph(question, (step,)), PHRASES, PICKS)) == []
+
+
 def test_a_name_that_the_question_does_not_say_is_doubted_beside_one_that_it_says() -> None:
     asia = {**AFRICA, "value": "Asia"}
 

@@ -48,7 +48,7 @@ UI_MAY_SEE = {
 LAZY = {
     "httpx", "openai", "ollama", "pandas", "geopandas", "pyarrow", "pyogrio", "onnxruntime",
     "pystac", "pystac_client", "matplotlib", "processing", "distributed", "dask", "cloudpickle",
-    "psutil",
+    "psutil", "pyhdf", "h5py",
 }  # fmt: skip
 ONLY_LAZILY_IMPORTED = {"plugin.llm.httpx_transport"}
 """Modules that may import a client library at their top, since nothing imports them at its own."""

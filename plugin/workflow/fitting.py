@@ -9,6 +9,7 @@ from typing import Any
 
 from ...tools.base import Family, ToolDefinition
 from .graph import Graph, Kind, Vertex
+from .port import is_bound, value_at, with_value
 from .value import Layer, Output, Value, mapped
 
 _MARK = "x-layer"
@@ -25,8 +26,9 @@ PLURAL = {
     Family.VECTOR: "a layer with features",
     Family.ANY: "a layer",
 }
-REVIEWED = "layer"
-"""The parameter of a review stop; it hands its layer on."""
+REVIEWED, INNER = "layer", "parameters"
+"""The parameter of a review stop, which hands its layer on, and that which holds those of an
+algorithm."""
 
 
 class Unfitting(Exception):
@@ -47,13 +49,35 @@ def fits(family: Family, kinds: Iterable[Family]) -> bool:
     return any(family is one or family in _WITHIN.get(one, ()) for one in taken)
 
 
-def ports(vertex: Vertex, definition: ToolDefinition | None) -> dict[str, tuple[Family, ...]]:
-    """Return the parameters of a step that take a layer, with the kinds that they take."""
+@dataclass(frozen=True)
+class Port:
+    """A parameter that takes a layer: which kinds, whether several, whether it needs one."""
+
+    kinds: tuple[Family, ...]
+    many: bool = False
+    is_required: bool = False
+
+
+def ports(
+    vertex: Vertex, definition: ToolDefinition | None, inner: Mapping[str, Any] | None = None
+) -> dict[str, Port]:
+    """Return the parameters of a step that take a layer. `inner` is the JSON schema of the
+    algorithm that a step runs, whose parameters stand in the object `parameters`."""
     if vertex.kind is Kind.REVIEW:
-        return {REVIEWED: (Family.ANY,)}
-    properties: Mapping[str, Any] = definition.parameters["properties"] if definition else {}
-    found = {key: kinds_of(one) for key, one in properties.items()}
-    return {key: kinds for key, kinds in found.items() if kinds}
+        return {REVIEWED: Port((Family.ANY,))}
+    found = _ports(definition.parameters if definition else {}, "")
+    if inner is not None:
+        found.update(_ports(inner, f"{INNER}."))
+    return found
+
+
+def _ports(schema: Mapping[str, Any], before: str) -> dict[str, Port]:
+    required = schema.get("required", ())
+    return {
+        f"{before}{key}": Port(kinds_of(one), one.get("type") == "array", key in required)
+        for key, one in schema.get("properties", {}).items()
+        if kinds_of(one)
+    }
 
 
 @dataclass(frozen=True)
@@ -68,26 +92,32 @@ class Gap:
     kinds: tuple[Family, ...]
 
 
-def entry(
-    gap: Gap, vertex: Vertex, definition: ToolDefinition | None, names: tuple[str, str]
-) -> str:
+def entry(gap: Gap, vertex: Vertex, known: Mapping[str, Port], names: tuple[str, str]) -> str:
     """Return the parameter by which a step takes what flows in a link: the first that is free and
-    fits, else the first that fits. `names` are those of the step and of what flows.
+    fits, else the first that fits, of those `known`. `names` are those of the step and of what
+    flows.
 
     Raises Unfitting.
     """
     step, flowing = names
-    known = ports(vertex, definition)
     if not known:
         raise Unfitting(f"{step} takes no layer, so it cannot stand in a link.")
-    fitting = [key for key, kinds in known.items() if fits(gap.family, kinds)]
-    if not fitting:
-        takes = " or ".join(PLURAL[one] for one in next(iter(known.values())))
+    found = port_for(gap.family, vertex, known)
+    if not found:
+        takes = " or ".join(PLURAL[one] for one in next(iter(known.values())).kinds)
         verb = "is" if isinstance(gap.source, Layer) else "gives"
         raise Unfitting(f"{step} takes {takes}, and {flowing} {verb} {PLURAL[gap.family]}.")
-    given = vertex.parameters or {}
-    free = [key for key in fitting if not isinstance(given.get(key), (Layer, Output))]
-    return (free or fitting)[0]
+    return found
+
+
+def port_for(family: Family | None, vertex: Vertex, known: Mapping[str, Port]) -> str:
+    """Return the first free parameter of a step that takes a kind of layer, else the first that
+    does, "" for none."""
+    if family is None:
+        return ""
+    fitting = [key for key, one in known.items() if fits(family, one.kinds)]
+    free = [key for key in fitting if not is_bound(vertex.parameters, key)]
+    return next(iter((*free, *fitting)), "")
 
 
 def leaves(gap: Gap, gives: Family | None, names: tuple[str, str]) -> None:
@@ -107,13 +137,13 @@ def leaves(gap: Gap, gives: Family | None, names: tuple[str, str]) -> None:
 def inserted(graph: Graph, gap: Gap, vertex: Vertex, port: str) -> Graph:
     """Return a graph in which a step, new or there already, stands in a link: it takes what flowed
     by `port`, and the link's end takes what it gives."""
-    parameters = {**(vertex.parameters or {}), port: gap.source}
+    parameters = with_value(vertex.parameters, port, gap.source)
     found = graph.with_vertex(replace(vertex, parameters=parameters))
     target = found.vertex(gap.target)
 
     def through(value: Value) -> Value:
         return Output(vertex.id) if value == gap.source else value
 
-    given = dict(target.parameters or {})
-    given[gap.port] = mapped(given.get(gap.port), through)
+    taken = mapped(value_at(target.parameters, gap.port), through)
+    given = with_value(target.parameters, gap.port, taken)
     return found.with_vertex(replace(target, parameters=given))

@@ -25,7 +25,7 @@ from geo_olm.ui.graph.document import GraphDocument
 from geo_olm.ui.graph.preview import Seen
 from geo_olm.ui.graph.view import GraphView
 
-pytestmark = pytest.mark.usefixtures("qgis_app")
+pytestmark = pytest.mark.usefixtures("qgis_app", "qgis_processing")
 
 SCHEMA = {
     "type": "object",
@@ -34,6 +34,7 @@ SCHEMA = {
 }
 COUNT = ToolDefinition("count", "Counts.", SCHEMA, "Count")
 ROLES = Roles([Role("table", "Table", "counts", ("count",))])
+RUN = ToolDefinition("run_algorithm", "Runs.", {"type": "object", "properties": {}}, "Run")
 SIZE = QSize(180, 100)
 
 
@@ -136,6 +137,33 @@ def test_a_picture_is_not_drawn_on_when_another_is_wanted(bench: Bench) -> None:
         bench.view.previews.wanted.emit("v1", result, SIZE, 1.0)
     QTest.qWait(300)
     assert len(bench.seen) == 1
+
+
+# -- algorithms
+
+
+def test_the_inputs_of_an_algorithm_are_ports_that_links_end_at(bench: Bench) -> None:
+    known_layers(bench, "towns", "zones")
+    given = {"algorithm": "native:clip", "parameters": {"INPUT": Layer("towns")}}
+    step = Vertex("v1", "vector", "", "run_algorithm", given)
+    bench.document.load(Graph(vertices=(step,)))
+    bench.view.graph_scene.rebuild()
+    node = bench.view.graph_scene.nodes["v1"]
+    ports = [name for name, _ in node.inputs()]
+    assert ports == ["parameters.INPUT", "parameters.OVERLAY"]
+    assert [row.is_missing for row in node.card.rows[:2]] == [False, True]
+    assert node.card.subtitle == "vector · native:clip"
+    bench.view.commands.joins.connect(Layer("zones"), "v1", "parameters.OVERLAY")
+    inner = bench.document.graph.vertex("v1").parameters["parameters"]
+    assert inner == {"INPUT": Layer("towns"), "OVERLAY": Layer("zones")}
+    assert bench.document.undo_stack.undoText().endswith(": OVERLAY")
+    bench.view.graph_scene.rebuild()
+    assert len(bench.view.graph_scene.links) == 2
+
+
+def known_layers(bench: Bench, *names: str) -> None:
+    profiles = [LayerProfile(one, one, Family.POLYGON, "polygon", "EPSG:4326") for one in names]
+    bench.document.know((COUNT, RUN), profiles, ROLES)
 
 
 # -- files

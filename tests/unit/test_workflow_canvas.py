@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from geo_olm.plugin.workflow import alignment, fitting, grouping
+from geo_olm.plugin.workflow import alignment, fitting, grouping, port
 from geo_olm.plugin.workflow.alignment import Edge
 from geo_olm.plugin.workflow.graph import Graph, Group, Kind, Note, Vertex
 from geo_olm.plugin.workflow.value import Layer, Output
@@ -17,9 +17,10 @@ GRAPH = Graph(vertices=tuple(Vertex(f"v{at}") for at in (1, 2, 3, 4)))
 BOXES = {"a": (0.0, 0.0, 10.0, 4.0), "b": (30.0, 6.0, 10.0, 8.0), "c": (14.0, 1.0, 6.0, 2.0)}
 
 
-def tool(**kinds: object) -> ToolDefinition:
+def ports(**kinds: object) -> dict[str, fitting.Port]:
     properties = {key: {"type": "string", "x-layer": one} for key, one in kinds.items()}
-    return ToolDefinition("cut", "Cuts.", {"type": "object", "properties": properties}, "Cut")
+    schema = {"type": "object", "properties": properties}
+    return fitting.ports(Vertex("v9"), ToolDefinition("cut", "Cuts.", schema, "Cut"))
 
 
 # -- groups and notes
@@ -91,19 +92,20 @@ def gap(family: Family, *kinds: Family) -> fitting.Gap:
 
 
 def test_what_flows_goes_in_by_the_first_free_port_that_fits() -> None:
-    cut = tool(layer="polygon", other=["point", "line"], third="vector")
+    cut = ports(layer="polygon", other=["point", "line"], third="vector")
     assert fitting.entry(gap(Family.POINT), Vertex("v9"), cut, ("Cut", "towns")) == "other"
     taken = Vertex("v9", parameters={"other": Layer("roads")})
     assert fitting.entry(gap(Family.POINT), taken, cut, ("Cut", "towns")) == "third"
     review = Vertex("v9", kind=Kind.REVIEW)
-    assert fitting.entry(gap(Family.RASTER), review, None, ("Review", "dem")) == "layer"
+    known = fitting.ports(review, None)
+    assert fitting.entry(gap(Family.RASTER), review, known, ("Review", "dem")) == "layer"
 
 
 def test_a_step_that_does_not_fit_says_why() -> None:
     with pytest.raises(fitting.Unfitting, match="Cut takes polygons, and towns is points"):
-        fitting.entry(gap(Family.POINT), Vertex("v9"), tool(layer="polygon"), ("Cut", "towns"))
+        fitting.entry(gap(Family.POINT), Vertex("v9"), ports(layer="polygon"), ("Cut", "towns"))
     with pytest.raises(fitting.Unfitting, match="Ask takes no layer"):
-        fitting.entry(gap(Family.POINT), Vertex("v9"), tool(), ("Ask", "towns"))
+        fitting.entry(gap(Family.POINT), Vertex("v9"), ports(), ("Ask", "towns"))
     with pytest.raises(fitting.Unfitting, match="Count gives no layer, and Cut needs one"):
         fitting.leaves(gap(Family.POINT), None, ("Count", "Cut"))
     with pytest.raises(fitting.Unfitting, match="Draw gives a raster, and Cut takes polygons"):
@@ -123,3 +125,61 @@ def test_both_sides_are_bound_when_a_step_is_put_into_a_link() -> None:
     found = fitting.inserted(graph, opened, Vertex("v9", tool="cut"), "layer")
     assert found.vertex("v9").parameters == {"layer": Layer("towns")}
     assert found.vertex("v2").parameters == {"layers": [Output("v9"), Layer("roads")], "size": 3}
+
+
+# -- the parameters of algorithms
+
+RUN = ToolDefinition("run_algorithm", "Runs.", {"type": "object", "properties": {}}, "Run")
+INNER = {
+    "properties": {
+        "INPUT": {"type": "string", "x-layer": "vector"},
+        "LAYERS": {"type": "array", "items": {"type": "string", "x-layer": "raster"}},
+        "DISTANCE": {"type": "number"},
+    },
+    "required": ["INPUT"],
+}
+BUFFER = Vertex(
+    "v2",
+    tool="run_algorithm",
+    parameters={
+        "algorithm": "native:buffer",
+        "parameters": {"INPUT": Output("v1"), "LAYERS": [Layer("dem"), Output("v1")]},
+    },
+)
+
+
+def test_the_layers_of_an_algorithm_are_ports_too() -> None:
+    assert fitting.ports(BUFFER, RUN, INNER) == {
+        "parameters.INPUT": fitting.Port((Family.VECTOR,), False, True),
+        "parameters.LAYERS": fitting.Port((Family.RASTER,), True, False),
+    }
+    assert list(port.sources(BUFFER.parameters)) == [
+        (Output("v1"), "parameters.INPUT"),
+        (Layer("dem"), "parameters.LAYERS"),
+        (Output("v1"), "parameters.LAYERS"),
+    ]
+
+
+def test_a_value_inside_an_object_is_set_and_taken_away() -> None:
+    given = port.with_value(BUFFER.parameters, "parameters.DISTANCE", 5)
+    assert port.value_at(given, "parameters.DISTANCE") == 5
+    assert port.value_at(given, "parameters.INPUT") == Output("v1")
+    less = port.with_value(given, "parameters.INPUT", None)
+    assert "INPUT" not in less["parameters"]
+    assert port.with_value(None, "parameters.INPUT", Layer("a")) == {
+        "parameters": {"INPUT": Layer("a")}
+    }
+    left = port.without(BUFFER.parameters, lambda value: value == Output("v1"))
+    assert left == {"algorithm": "native:buffer", "parameters": {"LAYERS": [Layer("dem")]}}
+
+
+def test_a_step_is_put_before_an_algorithm() -> None:
+    graph = Graph(vertices=(Vertex("v1"), BUFFER))
+    kinds = (Family.VECTOR,)
+    opened = fitting.Gap(Output("v1"), Family.POINT, "v2", "parameters.INPUT", kinds)
+    found = fitting.inserted(graph, opened, Vertex("v9", tool="cut"), "layer")
+    assert found.vertex("v9").parameters == {"layer": Output("v1")}
+    assert port.value_at(found.vertex("v2").parameters, "parameters.INPUT") == Output("v9")
+    assert port.value_at(found.vertex("v2").parameters, "parameters.LAYERS") == [
+        Layer("dem"), Output("v1"),
+    ]  # fmt: skip

@@ -12,6 +12,7 @@ from qgis.PyQt.QtCore import QCoreApplication
 from ...plugin.workflow import fitting
 from ...plugin.workflow.finding import Severity
 from ...plugin.workflow.graph import Kind, Status, Vertex
+from ...plugin.workflow.port import name_of
 from ...plugin.workflow.value import Layer, Output, Value
 from ...plugin.workflow.wording import value_text
 from ...tools.base import Family, ToolDefinition
@@ -20,6 +21,7 @@ from ..state_shape import Shape
 from .document import GraphDocument, Mark
 
 MOST_PARAMETERS = 3
+RUN_ALGORITHM = "run_algorithm"
 SHAPES = {
     Status.PENDING: Shape.IDLE,
     Status.RUNNING: Shape.RUNNING,
@@ -90,7 +92,7 @@ def card(document: GraphDocument, vertex: Vertex) -> Card:
     definition = document.tools.get(vertex.tool)
     state = document.state(vertex.id)
     found = document.findings_of(vertex.id)
-    rows = _rows(document, vertex, definition)
+    rows = _rows(document, vertex)
     ports = tuple(one for one in rows if one.port)
     others = tuple(one for one in rows if not one.port)
     layer = state.result.layers[0] if state.result and state.result.layers else None
@@ -157,30 +159,35 @@ def _condition(one: Mapping[str, Any]) -> str:
     return value_text(dict(one))
 
 
-def _rows(
-    document: GraphDocument, vertex: Vertex, definition: ToolDefinition | None
-) -> tuple[Row, ...]:
-    given = dict(vertex.parameters or {})
-    taken = fitting.ports(vertex, definition)
-    ports = tuple(taken)
-    kinds = {name: one[0].value if len(one) == 1 else "" for name, one in taken.items()}
-    required = definition.parameters.get("required", ()) if definition else ()
+def _rows(document: GraphDocument, vertex: Vertex) -> tuple[Row, ...]:
+    given = _given(vertex)
+    taken = document.ports(vertex)
     rows = []
-    for name in ports:
-        if name in given or name in required or vertex.kind is Kind.REVIEW:
-            missing = name in required and not given.get(name)
-            rows.append(
-                Row(_label(name), said(document, given.get(name, "")), name, kinds[name], missing)
-            )
+    for name, port in taken.items():
+        value = given.get(name)
+        if name in given or port.is_required or vertex.kind is Kind.REVIEW:
+            kind = port.kinds[0].value if len(port.kinds) == 1 else ""
+            missing = port.is_required and not value
+            text = "" if value is None else said(document, value)
+            rows.append(Row(_label(name), text, name, kind, missing))
     for name, value in given.items():
-        if name not in ports:
+        if name not in taken:
             is_link = isinstance(value, (Layer, Output))
             rows.append(Row(_label(name), said(document, value), name if is_link else ""))
     return tuple(rows)
 
 
+def _given(vertex: Vertex) -> dict[str, Value]:
+    """Return the parameters by their ports; of an algorithm its own, one by one."""
+    given = dict(vertex.parameters or {})
+    inner = given.get(fitting.INNER)
+    if vertex.tool != RUN_ALGORITHM or not isinstance(inner, Mapping):
+        return given
+    return {f"{fitting.INNER}.{name}": value for name, value in inner.items()}
+
+
 def _label(name: str) -> str:
-    return name.replace("_", " ").capitalize()
+    return name_of(name).replace("_", " ").capitalize()
 
 
 def _subtitle(document: GraphDocument, vertex: Vertex, definition: ToolDefinition | None) -> str:
@@ -190,6 +197,9 @@ def _subtitle(document: GraphDocument, vertex: Vertex, definition: ToolDefinitio
     agent = role.label if role else vertex.agent
     if vertex.is_abstract:
         return f"{agent} · {tr('chosen when it runs')}"
+    identity = (vertex.parameters or {}).get("algorithm")
+    if vertex.tool == RUN_ALGORITHM and isinstance(identity, str):
+        return f"{agent} · {identity}"
     return f"{agent} · {(definition.label if definition else '') or vertex.tool}"
 
 

@@ -15,7 +15,8 @@ from qgis.PyQt.QtCore import QObject, pyqtSignal
 from ...plugin.workflow.change import Change, applied
 from ...plugin.workflow.event import GraphChanged, GraphStarted, StepChanged, StepProgress
 from ...plugin.workflow.finding import Finding, Mend, Severity
-from ...plugin.workflow.graph import Graph, Status
+from ...plugin.workflow.fitting import Port, ports
+from ...plugin.workflow.graph import Graph, Status, Vertex
 from ...plugin.workflow.role import Roles
 from ...tools.base import LayerProfile, ToolDefinition, ToolResult
 from .comparison import Comparison
@@ -81,6 +82,7 @@ class GraphDocument(QObject):
         self.running = False
         self.proposal: Change | None = None
         self.comparison: Comparison | None = None
+        self.algorithm_schema: Callable[[str], Mapping[str, Any] | None] = lambda identity: None
         self.flow = Flow(self)
         self._graph = Graph()
 
@@ -213,6 +215,12 @@ class GraphDocument(QObject):
         if found != self.selection:
             self.selection = found
             self.selection_changed.emit(found)
+
+    def ports(self, vertex: Vertex) -> dict[str, Port]:
+        """Return the parameters of a step at which links may end, those of its algorithm too."""
+        identity = (vertex.parameters or {}).get("algorithm")
+        inner = self.algorithm_schema(identity) if isinstance(identity, str) else None
+        return ports(vertex, self.tools.get(vertex.tool), inner)
 
     # -- what is known
 

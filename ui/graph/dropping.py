@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from qgis.PyQt.QtCore import QCoreApplication, QPoint, QPointF, Qt
 
-from ...plugin.workflow.fitting import Unfitting, ports
+from ...plugin.workflow.fitting import Unfitting
 from ...plugin.workflow.graph import Vertex
 from ...plugin.workflow.layout import COLUMN
+from ...plugin.workflow.port import name_of
 from ...plugin.workflow.value import Layer, Output
 from .carried import Carried, carried
 from .hand import Hand
@@ -72,8 +73,8 @@ class Dropping(Hand):
             self._port = self._port or joining.port_for(vertex, flow.family(source))
             why = flow.refusal(source, vertex, self._port)
             text = tr("{0} to {1}").replace("{0}", source.name)
-            self.said = why or text.replace("{1}", self._port.replace("_", " "))
-        elif not ports(vertex, self._scene.document.tools.get(vertex.tool)):
+            self.said = why or text.replace("{1}", name_of(self._port).replace("_", " "))
+        elif not self._scene.document.ports(vertex):
             self.said = tr("This takes no layer")
 
     def _over_link(self, link: LinkItem, step: Vertex) -> None:

@@ -7,8 +7,9 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from ...plugin.workflow.fitting import ports
+from ...plugin.workflow.fitting import Port
 from ...plugin.workflow.graph import Graph, Kind, Vertex
+from ...plugin.workflow.port import value_at, with_value, without
 from ...plugin.workflow.topology import ancestors
 from ...plugin.workflow.value import Layer, Output, Value, mapped
 from ...tools.base import ToolDefinition
@@ -45,41 +46,37 @@ def added(graph: Graph, vertex: Vertex, after: str = "", port: str = "") -> Grap
     return graph.with_vertex(replace(vertex, parameters=parameters))
 
 
-def connected(
-    graph: Graph, source: Value, target: str, port: str, definition: ToolDefinition | None
-) -> Graph:
-    """Return a graph in which a step's port takes a layer or what another step gives.
+def connected(graph: Graph, source: Value, target: str, port: str, known: Port | None) -> Graph:
+    """Return a graph in which a step's port takes a layer or what another step gives; `known` is
+    what the port takes.
 
     Raises Refused for a ring and for what is no port.
     """
     vertex = graph.vertex(target)
-    if port not in ports(vertex, definition):
+    if known is None:
         raise Refused(f"{port} takes no layer.")
     if isinstance(source, Output) and (
         source.vertex == target or target in ancestors(graph, source.vertex)
     ):
         raise Refused(f"{source.vertex} waits for {target} already, so this would be a ring.")
-    parameters = dict(vertex.parameters or {})
-    schema = definition.parameters["properties"].get(port, {}) if definition else {}
-    if takes_many(schema):
-        old = parameters.get(port) or []
+    given = source
+    if known.many:
+        old = value_at(vertex.parameters, port) or []
         kept = list(old) if isinstance(old, (list, tuple)) else [old]
-        parameters[port] = kept if source in kept else [*kept, source]
-    else:
-        parameters[port] = source
-    return graph.with_vertex(replace(vertex, parameters=parameters))
+        given = kept if source in kept else [*kept, source]
+    return graph.with_vertex(replace(vertex, parameters=with_value(vertex.parameters, port, given)))
 
 
 def disconnected(graph: Graph, target: str, port: str, source: Value) -> Graph:
     """Return a graph in which a step's port does not take a layer or a step's output any more."""
     vertex = graph.vertex(target)
-    parameters = dict(vertex.parameters or {})
-    given = parameters.get(port)
+    given = value_at(vertex.parameters, port)
+    left: Value = given
     if isinstance(given, (list, tuple)):
-        parameters[port] = [one for one in given if one != source]
+        left = [one for one in given if one != source]
     elif given == source:
-        del parameters[port]
-    return graph.with_vertex(replace(vertex, parameters=parameters))
+        left = None
+    return graph.with_vertex(replace(vertex, parameters=with_value(vertex.parameters, port, left)))
 
 
 def removed(graph: Graph, keys: Collection[str]) -> Graph:
@@ -96,16 +93,8 @@ def _without(vertex: Vertex, keys: Collection[str]) -> Vertex:
     def gone(value: Value) -> bool:
         return isinstance(value, Output) and value.vertex in keys
 
-    parameters: dict[str, Value] | None = None
-    if vertex.parameters is not None:
-        parameters = {}
-        for name, value in vertex.parameters.items():
-            if gone(value):
-                continue
-            listed = isinstance(value, (list, tuple))
-            parameters[name] = [one for one in value if not gone(one)] if listed else value
     after = tuple(one for one in vertex.after if one not in keys)
-    return replace(vertex, parameters=parameters, after=after)
+    return replace(vertex, parameters=without(vertex.parameters, gone), after=after)
 
 
 def pasted(graph: Graph, vertices: Iterable[Vertex], shift: float = 2.0) -> tuple[Graph, list[str]]:

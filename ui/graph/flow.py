@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...plugin.workflow import shape
-from ...plugin.workflow.fitting import PLURAL, fits, ports
+from ...plugin.workflow.fitting import PLURAL, fits
 from ...plugin.workflow.graph import Graph, Vertex
 from ...plugin.workflow.shape import Gives, Shapes
 from ...plugin.workflow.topology import TopologyError
@@ -90,14 +90,14 @@ class Flow:
     def refusal(self, source: Layer | Output, vertex: Vertex, port: str) -> str:
         """Return why a step's parameter cannot take what flows, "" where it can."""
         document = self._document
-        kinds = ports(vertex, document.tools.get(vertex.tool)).get(port, ())
-        if not kinds:
+        found = document.ports(vertex).get(port)
+        if found is None:
             return document.tr("This takes no layer")
         family = self.family(source)
         if family is None:
             return document.tr("That step gives no layer")
-        if fits(family, kinds):
+        if fits(family, found.kinds):
             return ""
-        takes = document.tr(" or ").join(PLURAL[one] for one in kinds)
+        takes = document.tr(" or ").join(PLURAL[one] for one in found.kinds)
         text = document.tr("This takes {0}, and that is {1}")
         return text.replace("{0}", takes).replace("{1}", PLURAL[family])

@@ -12,6 +12,7 @@ from ...plugin.workflow import fitting
 from ...plugin.workflow.fitting import Unfitting
 from ...plugin.workflow.graph import Graph, Vertex
 from ...plugin.workflow.layout import COLUMN
+from ...plugin.workflow.port import name_of, value_at, with_value
 from ...plugin.workflow.topology import descendants
 from ...plugin.workflow.value import Layer, Output
 from . import editing, layer_edit
@@ -38,14 +39,14 @@ class JoinCommands(QObject):
         """Let a step's parameter take a layer or what another step gives."""
         document = self._document
         vertex = document.graph.vertex(target)
-        definition = document.tools.get(vertex.tool)
+        known = document.ports(vertex).get(port)
         names = self._scene.joining.name(source), title(document, vertex)
         text = self.tr("Connect {0} to {1}: {2}").replace("{0}", names[0]).replace("{1}", names[1])
-        old = (vertex.parameters or {}).get(port)
+        old = value_at(vertex.parameters, port)
         try:
             document.edit(
-                text.replace("{2}", port),
-                lambda now: editing.connected(now, source, target, port, definition),
+                text.replace("{2}", name_of(port)),
+                lambda now: editing.connected(now, source, target, port, known),
             )
         except editing.Refused as refused:
             self.said.emit(str(refused))
@@ -100,7 +101,7 @@ class JoinCommands(QObject):
         port = ""
         if source is not None:
             port = self._scene.joining.port_for(step, document.flow.family(source))
-        parameters = {**(step.parameters or {}), port: source} if port else step.parameters
+        parameters = with_value(step.parameters, port, source) if port else step.parameters
         places = self._scene.places() if document.graph.vertices else {}
         fresh = replace(step, id=key, position=at, parameters=parameters)
         text = self.tr("Add {}").replace("{}", title(document, fresh))

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 from qgis.PyQt.QtCore import QCoreApplication
 
 from ...plugin.workflow import fitting
-from ...plugin.workflow.fitting import Gap, Unfitting, fits, ports
+from ...plugin.workflow.fitting import Gap, Unfitting
 from ...plugin.workflow.graph import Graph, Kind, Vertex
+from ...plugin.workflow.port import is_bound, with_value
 from ...plugin.workflow.topology import ancestors, descendants
 from ...plugin.workflow.value import Layer, Output
 from ...tools.base import Family
@@ -37,11 +38,11 @@ class Joining:
         """Return a link as a gap for a step. Raises Unfitting for one that gives nothing."""
         document = self._document
         target = document.graph.vertex(link.target)
-        kinds = ports(target, document.tools.get(target.tool)).get(link.port, ())
+        port = document.ports(target).get(link.port)
         family = document.flow.family(link.source)
-        if family is None or not kinds:
+        if family is None or port is None:
             raise Unfitting(tr("No layer flows through this link."))
-        return Gap(link.source, family, link.target, link.port, kinds)
+        return Gap(link.source, family, link.target, link.port, port.kinds)
 
     def entry(self, vertex: Vertex, link: LinkKey) -> str:
         """Return the parameter by which a step would take what flows in a link.
@@ -51,10 +52,9 @@ class Joining:
         document = self._document
         gap = self.gap(link)
         step = title(document, vertex)
-        port = fitting.entry(
-            gap, vertex, document.tools.get(vertex.tool), (step, self.name(link.source))
-        )
-        bound = replace(vertex, parameters={**(vertex.parameters or {}), port: gap.source})
+        flowing = self.name(link.source)
+        port = fitting.entry(gap, vertex, document.ports(vertex), (step, flowing))
+        bound = replace(vertex, parameters=with_value(vertex.parameters, port, gap.source))
         gives = document.flow.given_by(bound, document.graph)
         fitting.leaves(gap, gives, (step, title(document, document.graph.vertex(link.target))))
         return port
@@ -69,9 +69,8 @@ class Joining:
         if key in above or key in descendants(graph, link.target):
             return tr("The steps would wait for each other")
         vertex = graph.vertex(key)
-        given = vertex.parameters or {}
-        known = ports(vertex, document.tools.get(vertex.tool))
-        if known and all(isinstance(given.get(one), (Layer, Output)) for one in known):
+        known = document.ports(vertex)
+        if known and all(is_bound(vertex.parameters, one) for one in known):
             return tr("{} takes other layers already").replace("{}", title(document, vertex))
         try:
             self.entry(vertex, link)
@@ -98,13 +97,7 @@ class Joining:
 
     def port_for(self, vertex: Vertex, family: Family | None) -> str:
         """Return the first free parameter of a step that takes a kind of layer, "" for none."""
-        if family is None:
-            return ""
-        given = vertex.parameters or {}
-        known = ports(vertex, self._document.tools.get(vertex.tool))
-        fitting_ones = [key for key, kinds in known.items() if fits(family, kinds)]
-        free = [key for key in fitting_ones if not isinstance(given.get(key), (Layer, Output))]
-        return next(iter((*free, *fitting_ones)), "")
+        return fitting.port_for(family, vertex, self._document.ports(vertex))
 
     def _stands_in(self, vertex: Vertex, link: LinkKey) -> bool:
         try:

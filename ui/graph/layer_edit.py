@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
+from ...plugin.workflow import port
 from ...plugin.workflow.graph import Graph, Source, Vertex
 from ...plugin.workflow.value import Layer, Value
 from ...tools.base import LayerProfile
@@ -57,11 +58,4 @@ def _without(vertex: Vertex, names: Collection[str]) -> Vertex:
     def gone(value: Value) -> bool:
         return isinstance(value, Layer) and value.name in names
 
-    if vertex.parameters is None:
-        return vertex
-    parameters: dict[str, Value] = {}
-    for name, value in vertex.parameters.items():
-        if not gone(value):
-            listed = isinstance(value, (list, tuple))
-            parameters[name] = [one for one in value if not gone(one)] if listed else value
-    return replace(vertex, parameters=parameters)
+    return replace(vertex, parameters=port.without(vertex.parameters, gone))

@@ -12,8 +12,9 @@ from qgis.PyQt.QtGui import QFont
 from ...plugin.workflow.fitting import PLURAL
 from ...plugin.workflow.graph import Graph, Status, Vertex
 from ...plugin.workflow.layout import Link, Place
+from ...plugin.workflow.port import name_of, sources
 from ...plugin.workflow.route import Box, route
-from ...plugin.workflow.value import Layer, Output, Value
+from ...plugin.workflow.value import Layer, Output
 from ...tools.base import Family
 from ..number import count, number
 from . import measure
@@ -166,7 +167,7 @@ class Links:
         if not key.port:
             text = QCoreApplication.translate("LinkItem", "{1} waits for {0}")
             return text.replace("{0}", source).replace("{1}", target)
-        port = key.port.replace("_", " ").capitalize()
+        port = name_of(key.port).replace("_", " ").capitalize()
         return f"{source} → {target}: {port}"
 
 
@@ -175,20 +176,12 @@ def joins(graph: Graph) -> list[tuple[Layer | Output, str, str]]:
     found: list[tuple[Layer | Output, str, str]] = []
     names = {one.name for one in graph.variables}
     for vertex in graph.vertices:
-        own: list[tuple[Layer | Output, str, str]] = []
-        for name, value in (vertex.parameters or {}).items():
-            own += [(one, vertex.id, name) for one in _sources(value)]
+        own: list[tuple[Layer | Output, str, str]] = [
+            (one, vertex.id, port) for one, port in sources(vertex.parameters)
+        ]
         told = {source.vertex for source, _, _ in own if isinstance(source, Output)}
         used = {one.vertex for one in vertex.outputs() if one.vertex not in names}
         waits = [*vertex.after, *(used - told)]
         own += [(Output(key), vertex.id, "") for key in dict.fromkeys(waits) if key not in told]
         found += own
     return list(dict.fromkeys(found))
-
-
-def _sources(value: Value) -> list[Layer | Output]:
-    if isinstance(value, (Layer, Output)):
-        return [value]
-    if isinstance(value, (list, tuple)):
-        return [one for one in value if isinstance(one, (Layer, Output))]
-    return []

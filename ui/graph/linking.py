@@ -9,6 +9,7 @@ from qgis.PyQt.QtCore import QCoreApplication, QPointF, Qt
 from qgis.PyQt.QtGui import QPainter, QPainterPath, QPen
 
 from ...plugin.workflow.fitting import PLURAL
+from ...plugin.workflow.port import name_of
 from ...plugin.workflow.topology import ancestors, descendants
 from ...plugin.workflow.value import Layer, Output
 from ..palette import Tone, tone_colour
@@ -132,7 +133,7 @@ class Linking(Hand):
         what = PLURAL[self._family] if self._family is not None else ""
         words = what[:1].upper() + what[1:]
         text = tr("{0} to {1}").replace("{0}", words)
-        return text.replace("{1}", port.replace("_", " "))
+        return text.replace("{1}", name_of(port).replace("_", " "))
 
     def _fitting(self, node: NodeItem) -> list[str]:
         return [name for name, _ in node.inputs() if not self._why_not(node, name)]

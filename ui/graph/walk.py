@@ -9,6 +9,7 @@ from qgis.PyQt.QtCore import QCoreApplication, QPointF, Qt
 from qgis.PyQt.QtGui import QPainter, QPalette, QPen
 from qgis.PyQt.QtWidgets import QGraphicsItem
 
+from ...plugin.workflow.port import name_of
 from ...plugin.workflow.topology import descendants
 from ...plugin.workflow.value import Layer, Output
 from .card import title
@@ -225,4 +226,4 @@ class Walk:
 
 
 def _label(port: str) -> str:
-    return port.replace("_", " ").capitalize()
+    return name_of(port).replace("_", " ").capitalize()

@@ -171,6 +171,22 @@ def test_a_question_becomes_a_file_that_runs_without_any_server(
     assert [(one["status"], one["value"]) for one in records] == [("ok", 2)] * 2
 
 
+def test_the_fields_that_hold_a_name_of_the_question_are_told_and_the_name_is_picked(
+    project: QgsProject, tmp_path: Path
+) -> None:
+    path, question = tmp_path / "bath.geoflow.json", "How many people live in Bath?"
+    total = task("v1", "table", "statistics", layer="towns", field="pop", statistic="sum")
+    with FakeOpenAI(UNDERSTOOD, plan(total, answer="v1.sum")) as server:
+        run(project, server, path, QUESTION=question)
+        first, second = server.requests
+    for request in (first, second):
+        assert request["messages"][-1]["content"].endswith(
+            f'Question: {question}\n"Bath" is a value of name of towns.'
+        )
+    (step,) = loads(path.read_bytes()).graph.vertices
+    assert (step.parameters or {})["conditions"] == [{"field": "name", "op": "=", "value": "Bath"}]
+
+
 def test_the_name_of_the_file_gets_the_suffix_of_workflows(
     project: QgsProject, tmp_path: Path
 ) -> None:

@@ -7,6 +7,7 @@ and what to return (GeoFlow paper, section 3): with that a small model knows wha
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -129,7 +130,7 @@ def check_question(graph: Graph, phrases: Phrases, project: Project) -> Iterator
         if not any(_same(value, one.metres) for value in used):
             text = f"The question says {one.text}, and no step uses that distance."
             yield Finding("question distance", Severity.WARNING, text)
-    for year in sorted(phrase.years(graph.question) - phrase.years(said)):
+    for year in sorted(phrase.years(graph.question) - phrase.years(said) - _short_years(said)):
         text = f"The question says {year}, and no step uses that year."
         yield Finding("question year", Severity.WARNING, text)
     for layer in phrase.names(graph.question, list(project.fields)):
@@ -174,6 +175,12 @@ def _unsaid_names(graph: Graph, project: Project) -> Iterator[Finding]:
                 ):
                     text = f"{vertex.id} picks {value}, which the question does not say."
                     yield Finding("unsaid value", Severity.WARNING, text, vertex.id, key)
+
+
+def _short_years(text: str) -> frozenset[str]:
+    """Return the years that names such as SID74 may stand for."""
+    short = re.findall(r"(?<=[A-Za-z_])\d\d(?!\d)", text)
+    return frozenset(f"{century}{one}" for one in short for century in ("19", "20"))
 
 
 def _units(graph: Graph, phrases: Phrases) -> Iterator[Finding]:

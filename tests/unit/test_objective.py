@@ -278,6 +278,16 @@ def test_an_area_is_given_in_the_unit_that_the_question_says(
     assert list(check_question(Graph(question, (right,)), PHRASES, PICKS)) == []
 
 
+def test_a_year_may_stand_in_a_name_by_its_last_two_digits() -> None:
+    question = "Which county had the highest rate in the 1974 columns?"
+    given = {"layer": Layer("nc"), "expression": '1000 * "SID74" / "BIR74"'}
+    step = Vertex("v1", "table", "", "top_n", given)
+    assert list(check_question(Graph(question, (step,)), PHRASES, PICKS)) == []
+    other = replace(step, parameters={**given, "expression": '"SID79"'})
+    (found,) = check_question(Graph(question, (other,)), PHRASES, PICKS)
+    assert found.message == "The question says 1974, and no step uses that year."
+
+
 def test_a_density_says_nothing_of_the_unit_of_an_area() -> None:
     step = Vertex("v1", "table", "", "measure", {"layer": Layer("world"), "unit": "ha"})
     question = "Colour them by people per km² or people/km2."

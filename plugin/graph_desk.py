@@ -3,30 +3,22 @@
 
 from __future__ import annotations
 
-import json
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from qgis.core import Qgis, QgsProject
+from qgis.core import QgsProject
 from qgis.PyQt.QtCore import QObject, QTimer
-from qgis.PyQt.QtWidgets import QFileDialog, QMessageBox
 
 from ..tools.catalog import build_registry
 from ..ui.graph.graph_dock import GraphDock
-from ..ui.graph.picture import save_picture
 from .agent.event import RunFinished, RunStarted
 from .canvas_desk import CanvasDesk
 from .desk import Desk
-from .exchange.catalog import is_offered
-from .exchange.loss import Lost
-from .exchange.model_in import ModelError as NoModel
-from .exchange.model_in import from_file
-from .exchange.model_out import to_model
-from .exchange.script import to_script
-from .exchange.team import TeamError, to_team
+from .file_desk import FileDesk
 from .library import KeepError, read, save
+from .library_desk import LibraryDesk
 from .llm.base import ModelError
 from .place import store_folder
 from .rehearsal import rehearse
@@ -34,15 +26,12 @@ from .replay import agents
 from .runner import MainThread, RunTask, finish, start
 from .waiting_user import WaitingUser
 from .workflow.file import WorkflowFileError
-from .workflow.form import FormError
 from .workflow.graph import Graph
 from .workflow.plan_form import PlanError
-from .workflow.topology import TopologyError
 from .workflow.variable import VariableError, bound
 
 _LOG = logging.getLogger(__name__)
 _CHECK_MS, _KEEP_MS, _STOP_S = 150, 2000, 5.0
-_ENDING = ".geoflow.json"
 _REHEARSAL = "rehearsal"
 AUTOSAVE = "unsaved.geoflow.json"
 """The file of the profile that brings the canvas back after a crash."""
@@ -60,6 +49,8 @@ class GraphDesk(QObject):
         self._iface, self._dock, self._desk = iface, dock, desk
         self._registry = build_registry()
         self._roles = agents()
+        self.files = FileDesk(dock, desk, self._roles)
+        self.library = LibraryDesk(dock, self.show_graph)
         self._tasks: set[RunTask] = set()
         self._user = WaitingUser()
         self._seen: Graph | None = None
@@ -73,7 +64,7 @@ class GraphDesk(QObject):
 
     def show_graph(self, graph: Graph) -> bool:
         """Show a workflow for editing, unless unsaved changes of another are to be kept."""
-        if not self._may_leave():
+        if not self.files.may_leave():
             return False
         self._dock.document.load(graph)
         self._seen = graph
@@ -121,10 +112,7 @@ class GraphDesk(QObject):
         dock.run_requested.connect(self.run)
         dock.stop_requested.connect(session.stop)
         dock.new_requested.connect(lambda: self.show_graph(Graph()))
-        dock.open_requested.connect(self.open)
-        dock.save_requested.connect(lambda: self.save(self._dock.document.path))
-        dock.save_as_requested.connect(lambda: self.save(None))
-        dock.export_requested.connect(self.export)
+        dock.document.was_saved.connect(self._forget)
         dock.change_requested.connect(self.ask_for_change)
         dock.ask.answered.connect(self._user.reply)
         dock.ask.went_on.connect(self._user.reply)
@@ -272,126 +260,9 @@ class GraphDesk(QObject):
 
     # -- files
 
-    def open(self) -> None:
-        """Open a workflow, the graph of a paper's form, or a QGIS model."""
-        if not self._may_leave():
-            return
-        kinds = self.tr("Workflows and models (*.geoflow.json *.json *.model3)")
-        found, _ = QFileDialog.getOpenFileName(
-            self._dock, self.tr("Open a workflow"), QgsProject.instance().homePath(), kinds
-        )
-        if found:
-            self.open_file(Path(found))
-
     def open_file(self, path: Path) -> None:
         """Show the workflow of a file; what it could not hold is told."""
-        try:
-            if path.suffix.lower() == ".model3":
-                taken = from_file(path, self._roles)
-                self._dock.document.load(taken.graph)
-                self._tell_lost(path.name, taken.lost)
-                return
-            loaded = read(path)
-        except (NoModel, KeepError, WorkflowFileError, FormError) as error:
-            self._desk.tell(str(error), Qgis.MessageLevel.Warning)
-            return
-        self._dock.document.load(loaded.graph, path if path.name.endswith(_ENDING) else None)
-        said = [*loaded.remarks, *(one.message for one in loaded.faults)]
-        if said:
-            self._desk.tell(" ".join(said), Qgis.MessageLevel.Info)
-
-    def save(self, path: Path | None) -> bool:
-        """Save the workflow, where it lies or where the user says; tells whether it was."""
-        document = self._dock.document
-        target = path or self._asked(self.tr("Save the workflow"), _ENDING)
-        if target is None:
-            return False
-        try:
-            save(document.graph, target, over=True)  # its own file, or the dialog has asked
-        except KeepError as error:
-            self._desk.tell(str(error), Qgis.MessageLevel.Warning)
-            return False
-        document.saved(target)
-        self._forget()
-        self._dock.say(self.tr("Saved in {}.").replace("{}", target.name))
-        return True
-
-    def export(self, kind: str) -> None:
-        """Write the workflow as a QGIS model, a script, a team of AutoGen, or a picture."""
-        endings = {"model": ".model3", "script": ".py", "team": ".json", "picture": ".svg"}
-        target = self._asked(self.tr("Export the workflow"), endings[kind])
-        if target is None:
-            return
-        try:
-            lost = self._exported(kind, target)
-        except (TopologyError, TeamError, OSError) as error:
-            text = self.tr("{0} was not written. {1}").replace("{0}", target.name)
-            self._desk.tell(text.replace("{1}", str(error)), Qgis.MessageLevel.Warning)
-            return
-        self._tell_lost(target.name, lost)
-
-    def _exported(self, kind: str, target: Path) -> Sequence[Lost]:
-        graph = self._dock.document.graph
-        if kind == "picture":
-            save_picture(self._dock.view.graph_scene, target)
-            return ()
-        if kind == "team":
-            team, lost = to_team(graph, self._roles, self._dock.document.tools)
-            target.write_text(json.dumps(team, ensure_ascii=False, indent=1), encoding="utf-8")
-            return lost
-        if kind == "script":
-            text, lost = to_script(graph, is_offered)
-            target.write_text(text, encoding="utf-8")
-            return lost
-        model, lost = to_model(graph, is_offered)
-        if not model.toFile(str(target)):
-            raise OSError(self.tr("The folder cannot be written to."))
-        return lost
-
-    def _tell_lost(self, name: str, lost: Sequence[Lost]) -> None:
-        if not lost:
-            text = self.tr("{} holds all of the workflow.").replace("{}", name)
-            self._desk.tell(text, Qgis.MessageLevel.Success)
-            return
-        said = " ".join(f"{one.vertex}: {one.text}" if one.vertex else one.text for one in lost)
-        text = self.tr("{} cannot hold all:").replace("{}", name)
-        self._desk.tell(f"{text} {said}", Qgis.MessageLevel.Info)
-
-    def _asked(self, title: str, ending: str) -> Path | None:
-        document = self._dock.document
-        words = "_".join(document.title.split()[:6]).strip("?!.:,;/\\") or "workflow"
-        folder = Path(QgsProject.instance().homePath() or Path.home())
-        found, _ = QFileDialog.getSaveFileName(
-            self._dock, title, str(folder / f"{words}{ending}"), f"*{ending}"
-        )
-        if not found:
-            return None
-        path = Path(found)
-        if path.name.lower().endswith(ending):
-            return path
-        longer = path.with_name(f"{path.name}{ending}")
-        if longer.exists():  # the dialog asked for another name
-            text = self.tr("{} is there already. Choose its whole name to write over it.")
-            self._desk.tell(text.replace("{}", longer.name), Qgis.MessageLevel.Warning)
-            return None
-        return longer
-
-    def _may_leave(self) -> bool:
-        """Ask what becomes of unsaved changes; tells whether they may go."""
-        document = self._dock.document
-        if not document.is_modified or not document.graph.vertices:
-            return True
-        buttons = QMessageBox.StandardButton
-        asked = QMessageBox.question(
-            self._dock,
-            self.tr("Unsaved changes"),
-            self.tr('Save the changes of "{}" first?').replace("{}", document.title),
-            buttons.Save | buttons.Discard | buttons.Cancel,
-            buttons.Save,
-        )
-        if asked == buttons.Save:
-            return self.save(document.path)
-        return bool(asked == buttons.Discard)
+        self.files.open_file(path)
 
     # -- coming back after a crash
 

@@ -10,8 +10,9 @@ import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
 
-from qgis.core import QgsApplication, QgsProject
+from qgis.core import QgsProject
 
+from .place import store_folder
 from .workflow.file import SUFFIX, Loaded, WorkflowFileError, dumps, loads
 from .workflow.graph import Graph
 
@@ -35,6 +36,15 @@ class Version:
     name: str
     time: str
     path: Path
+
+
+@dataclass(frozen=True)
+class Deleted:
+    """What was deleted of the library, so that it can be brought back: the name, and the bytes of
+    the file and of each version by their paths."""
+
+    name: str
+    files: tuple[tuple[Path, bytes], ...]
 
 
 def save(graph: Graph, path: Path, over: bool = False) -> Path:
@@ -61,6 +71,14 @@ def save(graph: Graph, path: Path, over: bool = False) -> Path:
     return path
 
 
+def save_over(graph: Graph, path: Path) -> Path:
+    """Write a workflow where it lies already; in the profile's library what was there becomes a
+    version. Raises KeepError."""
+    if path.parent == library_folder() and path.name.endswith(SUFFIX):
+        return Library(path.parent).keep(_shown(path.name), graph)
+    return save(graph, path, over=True)
+
+
 def read(path: Path) -> Loaded:
     """Return the workflow in a file. Raises KeepError."""
     try:
@@ -73,7 +91,7 @@ def read(path: Path) -> Loaded:
 
 def library_folder() -> Path:
     """Return the folder of the profile's workflows."""
-    return Path(QgsApplication.qgisSettingsDirPath()) / "geo_olm" / "workflows"
+    return store_folder() / "workflows"
 
 
 class Library:
@@ -89,21 +107,29 @@ class Library:
 
     def keep(self, name: str, graph: Graph) -> Path:
         """Keep a workflow; an earlier one of that name becomes a version. Raises KeepError."""
-        path = self._path(name)
+        path = self.path(name)
         if path.exists():
             self._put_away(path)
         return save(graph, path, over=True)
 
+    def has(self, name: str) -> bool:
+        """Tell whether a workflow is called so. Raises KeepError for what is no name."""
+        return self.path(name).exists()
+
+    def path(self, name: str) -> Path:
+        """Return the file of a workflow. Raises KeepError for what is no name."""
+        return self._folder / f"{file_name(name)}{SUFFIX}"
+
     def load(self, name: str) -> Loaded:
         """Return a workflow. Raises KeepError."""
-        path = self._path(name)
+        path = self.path(name)
         if not path.exists():
             raise KeepError(f'There is no workflow "{name}" in the library.')
         return read(path)
 
     def versions(self, name: str) -> tuple[Version, ...]:
         """Return the earlier states of a workflow, the newest first."""
-        folder = self._versions(self._path(name))
+        folder = self._versions(self.path(name))
         files = sorted(folder.glob(f"*{SUFFIX}"), reverse=True) if folder.is_dir() else []
         return tuple(Version(name, one.name[: -len(SUFFIX)], one) for one in files)
 
@@ -113,7 +139,7 @@ class Library:
 
     def rename(self, name: str, new: str) -> None:
         """Call a workflow otherwise, its versions too. Raises KeepError."""
-        old_path, new_path = self._path(name), self._path(new)
+        old_path, new_path = self.path(name), self.path(new)
         if new_path.exists():
             raise KeepError(f'There is a workflow "{new}" already. Choose another name.')
         try:
@@ -123,19 +149,28 @@ class Library:
         except OSError as error:
             raise KeepError(f"{name} cannot be renamed: {error.strerror or error}.") from error
 
-    def delete(self, name: str) -> None:
-        """Delete a workflow and its versions. Raises KeepError."""
-        path = self._path(name)
+    def delete(self, name: str) -> Deleted:
+        """Delete a workflow and its versions; what is returned brings them back. Raises
+        KeepError."""
+        path = self.path(name)
         try:
-            for one in (*(x.path for x in self.versions(name)), path):
+            files = tuple(
+                (one, one.read_bytes()) for one in (*(x.path for x in self.versions(name)), path)
+            )
+            for one, _ in files:
                 one.unlink()
             if self._versions(path).is_dir():
                 self._versions(path).rmdir()
         except OSError as error:
             raise KeepError(f"{name} cannot be deleted: {error.strerror or error}.") from error
+        return Deleted(name, files)
 
-    def _path(self, name: str) -> Path:
-        return self._folder / f"{file_name(name)}{SUFFIX}"
+    def bring_back(self, deleted: Deleted) -> None:
+        """Bring back what was deleted. Raises KeepError where its name is taken by now."""
+        if self.has(deleted.name):
+            raise KeepError(f'There is a workflow "{deleted.name}" already. Rename it first.')
+        for path, data in deleted.files:
+            write_back(path, data)
 
     def _versions(self, path: Path) -> Path:
         return self._folder / "versions" / path.name[: -len(SUFFIX)]
@@ -169,27 +204,33 @@ class ProjectWorkflows:
 
     def keep(self, name: str, graph: Graph) -> None:
         """Keep a workflow in the project, which is saved by the user."""
-        key = self._key(name) or self._free()
-        self._project.writeEntry(_SCOPE, f"{_KEY}{key}/name", name)
-        self._project.writeEntry(_SCOPE, f"{_KEY}{key}/graph", dumps(graph))
+        self.put(name, dumps(graph))
 
     def load(self, name: str) -> Loaded:
         """Return a workflow of the project. Raises KeepError."""
-        key = self._key(name)
-        if not key:
-            raise KeepError(f'There is no workflow "{name}" in this project.')
-        text, _ = self._project.readEntry(_SCOPE, f"{_KEY}{key}/graph")
         try:
-            return loads(text, name)
+            return loads(self.text(name), name)
         except WorkflowFileError as error:
             raise KeepError(str(error)) from error
 
-    def delete(self, name: str) -> None:
-        """Take a workflow out of the project. Raises KeepError."""
+    def delete(self, name: str) -> str:
+        """Take a workflow out of the project and return its text. Raises KeepError."""
+        text = self.text(name)
+        self._project.removeEntry(_SCOPE, f"{_KEY}{self._key(name)}")
+        return text
+
+    def text(self, name: str) -> str:
+        """Return a workflow as it is kept, broken or not. Raises KeepError."""
         key = self._key(name)
         if not key:
             raise KeepError(f'There is no workflow "{name}" in this project.')
-        self._project.removeEntry(_SCOPE, f"{_KEY}{key}")
+        return str(self._project.readEntry(_SCOPE, f"{_KEY}{key}/graph")[0])
+
+    def put(self, name: str, text: str) -> None:
+        """Keep a text under a name, as it was."""
+        key = self._key(name) or self._free()
+        self._project.writeEntry(_SCOPE, f"{_KEY}{key}/name", name)
+        self._project.writeEntry(_SCOPE, f"{_KEY}{key}/graph", text)
 
     def _key(self, name: str) -> str:
         for key in self._project.subkeyList(_SCOPE, _KEY):
@@ -202,6 +243,16 @@ class ProjectWorkflows:
         while f"w{number}" in taken:
             number += 1
         return f"w{number}"
+
+
+def write_back(path: Path, data: bytes) -> None:
+    """Write a file that was deleted. Raises KeepError."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("xb") as file:
+            file.write(data)
+    except OSError as error:
+        raise KeepError(f"{path} cannot be written: {error.strerror or error}.") from error
 
 
 def file_name(name: str) -> str:

@@ -15,7 +15,7 @@ from qgis.core import QgsApplication, QgsProject
 from qgis.gui import QgsMessageBar
 from qgis.PyQt.QtWidgets import QMainWindow, QMessageBox
 
-from geo_olm.plugin import graph_desk as module
+from geo_olm.plugin import file_desk as module
 from geo_olm.plugin.desk import Desk
 from geo_olm.plugin.graph_desk import AUTOSAVE, GraphDesk
 from geo_olm.plugin.link import process_link

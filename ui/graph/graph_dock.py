@@ -15,11 +15,9 @@ from qgis.PyQt.QtWidgets import (
     QLineEdit,
     QListWidget,
     QMainWindow,
-    QMenu,
     QSplitter,
     QTabWidget,
     QToolBar,
-    QToolButton,
     QUndoView,
     QVBoxLayout,
     QWidget,
@@ -32,7 +30,9 @@ from ..palette import em
 from . import editing
 from .ask_bar import AskBar
 from .card import title
+from .comparison_bar import ComparisonBar
 from .document import GraphDocument
+from .exchange_menu import ExchangeMenu
 from .inspector import Inspector
 from .problem_list import ProblemList
 from .proposal_bar import ProposalBar
@@ -55,6 +55,8 @@ class GraphDock(QgsDockWidget):
     save_requested = pyqtSignal()
     save_as_requested = pyqtSignal()
     export_requested = pyqtSignal(str)
+    import_requested = pyqtSignal(str)
+    library_requested = pyqtSignal()
     change_requested = pyqtSignal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -74,6 +76,7 @@ class GraphDock(QgsDockWidget):
         self.history.setEmptyLabel(self.tr("As it was opened"))
         self.ask = AskBar()
         self.proposal = ProposalBar(self.document)
+        self.comparison = ComparisonBar(self.document)
         self.wish = QLineEdit()
         self.wish.setObjectName("GeoOlmWish")
         self.wish.setClearButtonEnabled(True)
@@ -122,6 +125,11 @@ class GraphDock(QgsDockWidget):
         self._answer = text
         self._show_state()
 
+    def show_variables(self) -> None:
+        """Bring the variables to the front, the first one without a value ready to be set."""
+        self.tabs.setCurrentWidget(self.variables)
+        self.variables.edit_lacking()
+
     def say(self, text: str) -> None:
         """Show a sentence in the status line."""
         self.status.setText(text)
@@ -161,6 +169,7 @@ class GraphDock(QgsDockWidget):
         lines.setSpacing(0)
         lines.addWidget(self.ask)
         lines.addWidget(self.proposal)
+        lines.addWidget(self.comparison)
         lines.addWidget(self.halves, 1)
         lines.addWidget(self.status)
         self.status.setContentsMargins(6, 2, 6, 3)
@@ -218,27 +227,15 @@ class GraphDock(QgsDockWidget):
         self._fill_export()
 
     def _fill_export(self) -> None:
-        """Add the menu of exports, and the field in which a change is asked for."""
-        for name, text in (
-            ("model", self.tr("Export as a QGIS model…")),
-            ("script", self.tr("Export as a PyQGIS script…")),
-            ("team", self.tr("Export as an AutoGen team…")),
-            ("picture", self.tr("Export as a picture…")),
-        ):
-            action = QAction(text, self)
-            action.setObjectName(f"GeoOlmExport_{name}")
-            action.triggered.connect(lambda _on=False, one=name: self.export_requested.emit(one))
-            self.actions_by_name[f"Export_{name}"] = action
-        button = QToolButton()
-        button.setObjectName("GeoOlmExport")
-        button.setText(self.tr("Export"))
-        button.setIcon(theme_icon("mActionSharingExport"))
-        button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        menu = QMenu(button)
-        menu.addActions([one for key, one in self.actions_by_name.items() if "Export_" in key])
-        button.setMenu(menu)
-        self.toolbar.addWidget(button)
+        """Add the library, import and export, and the field in which a change is asked for."""
+        library = self._act(
+            "Library", self.tr("Library"), "mActionOpenTable", self.library_requested.emit
+        )
+        library.setToolTip(self.tr("Library of workflows and templates (Ctrl+Shift+O)"))
+        self.exchange = ExchangeMenu()
+        self.exchange.import_requested.connect(self.import_requested)
+        self.exchange.export_requested.connect(self.export_requested)
+        self.toolbar.addWidget(self.exchange)
         self.toolbar.addSeparator()
         self.toolbar.addWidget(self.wish)
 
@@ -259,6 +256,7 @@ class GraphDock(QgsDockWidget):
         self.problems.counted.connect(self._count)
         self.problems.step_shown.connect(self.view.show_step)
         self.variables.step_shown.connect(self.view.show_step)
+        self.comparison.step_shown.connect(self.view.show_step)
         self.variables.counted.connect(self._count_variables)
         self.view.told.connect(self.say)
         self.view.add_requested.connect(self._ask_step)
@@ -286,7 +284,7 @@ class GraphDock(QgsDockWidget):
         star = "*" if document.is_modified else ""
         self.setWindowTitle(f"GeoFlow: {name}{star}")
         filled = bool(document.graph.vertices)
-        decided = document.proposal is None
+        decided = document.proposal is None and document.comparison is None
         can_run = filled and decided and not document.has_errors and not document.running
         self.wish.setEnabled(filled and not document.running)
         actions = self.actions_by_name
@@ -294,8 +292,9 @@ class GraphDock(QgsDockWidget):
         actions["RunTo"].setEnabled(can_run and len(document.selection) == 1)
         actions["Rehearse"].setEnabled(can_run)
         actions["Stop"].setEnabled(document.running)
-        for key in ("Save", "SaveAs", "Arrange", "Export_model", "Export_script", "Export_picture"):
+        for key in ("Save", "SaveAs", "Arrange"):
             actions[key].setEnabled(filled)
+        self.exchange.set_filled(filled)
         self.status.setText(self._words())
 
     def _words(self) -> str:
@@ -311,6 +310,8 @@ class GraphDock(QgsDockWidget):
             more = [self.tr("{} failed").replace("{}", str(failed))] if failed else []
             more += [self.tr("{} waits for you").replace("{}", str(waits))] if waits else []
             return ", ".join([text, *more])
+        if document.comparison is not None:
+            return self.tr("Two versions are compared. End the comparison to go on.")
         if document.proposal is not None:
             return self.tr("Accept or reject the proposed change first.")
         if not states:

@@ -104,6 +104,11 @@ class VariablePanel(Panel):
             row.value.widget.setFocus(Qt.FocusReason.OtherFocusReason)
             self._area.ensureWidgetVisible(row.value.widget)
 
+    def edit_lacking(self) -> None:
+        """Put the cursor where the first variable without a value gets one."""
+        name = next((one.name for one in self._shown if not _has_value(one)), "")
+        self.edit(name)
+
     # -- rows
 
     def _rebuild(self) -> None:
@@ -154,13 +159,8 @@ class VariablePanel(Panel):
             label.restyle(self.font())
 
     def _count(self) -> None:
-        lacking = 0
-        for one in self._document.graph.variables:
-            try:
-                value_of(one, {})
-            except VariableError:
-                lacking += 1
-        self.counted.emit(len(self._document.graph.variables), lacking)
+        lacking = sum(not _has_value(one) for one in self._shown)
+        self.counted.emit(len(self._shown), lacking)
 
     def _lock(self) -> None:
         document = self._document
@@ -230,6 +230,14 @@ class VariablePanel(Panel):
         if event.type() in (QEvent.Type.Polish, QEvent.Type.PaletteChange):
             self._colour()
         return done
+
+
+def _has_value(variable: Variable) -> bool:
+    try:
+        value_of(variable, {})
+    except VariableError:
+        return False
+    return True
 
 
 def _fitted(old: Variable, wanted: Variable) -> Variable:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from geo_olm.plugin.workflow import alignment, fitting, grouping, port
+from geo_olm.plugin.workflow import alignment, fitting, grouping, parting, port
 from geo_olm.plugin.workflow.alignment import Edge
 from geo_olm.plugin.workflow.graph import Graph, Group, Kind, Note, Vertex
 from geo_olm.plugin.workflow.value import Layer, Output
@@ -183,3 +183,25 @@ def test_a_step_is_put_before_an_algorithm() -> None:
     assert port.value_at(found.vertex("v2").parameters, "parameters.LAYERS") == [
         Layer("dem"), Output("v1"),
     ]  # fmt: skip
+
+
+# -- groups apart
+
+
+def test_frames_of_groups_lie_over_nothing_else() -> None:
+    boxes = {
+        "a": (0.0, 0.0, 10.0, 8.0), "b": (20.0, 4.0, 10.0, 8.0),  # one group
+        "c": (0.0, 10.0, 10.0, 8.0),  # another, under the first of them
+        "d": (20.0, 14.0, 10.0, 8.0), "far": (80.0, 0.0, 10.0, 8.0),
+    }  # fmt: skip
+    margins = (1.0, 4.0, 1.0, 1.0)
+    shifts = parting.parted(boxes, (("a", "b"), ("c",)), margins)
+    assert (shifts["a"], shifts["b"], shifts["far"]) == (0, 0, 0)
+    # the first frame ends at 13; the second begins 4 above its step, after a gap
+    assert boxes["c"][1] + shifts["c"] - 4 == 13 + parting.GAP
+    assert boxes["d"][1] + shifts["d"] >= 13 + parting.GAP
+
+
+def test_what_is_apart_already_stays() -> None:
+    boxes = {"a": (0.0, 0.0, 10.0, 8.0), "b": (0.0, 30.0, 10.0, 8.0)}
+    assert parting.parted(boxes, (("a",),), (1.0, 4.0, 1.0, 1.0)) == {"a": 0, "b": 0}

@@ -18,6 +18,8 @@ from .tone import edge_colour, fill_colour, full_colour
 
 TITLE, ROOM, HEIGHT = 1.9, 1.0, 4.0
 """The height of the title, the room about the steps, and the height of a collapsed group, in em."""
+MARGINS = (ROOM, TITLE + ROOM * 0.6 + measure.TAB, ROOM, ROOM)
+"""What a frame takes more than its steps: left, top, right and bottom, in em."""
 _MARK = 1.7
 
 
@@ -77,9 +79,9 @@ class GroupItem(QGraphicsItem):
         if self.is_collapsed:
             self.setPos(whole.topLeft())
             return
-        self.setPos(whole.left() - ROOM * u, whole.top() - (TITLE + ROOM * 0.6 + measure.TAB) * u)
-        height = whole.height() / u + TITLE + ROOM * 1.6 + measure.TAB
-        self._area = (whole.width() / u + 2 * ROOM, height)
+        left, top, right, bottom = MARGINS
+        self.setPos(whole.left() - left * u, whole.top() - top * u)
+        self._area = (whole.width() / u + left + right, whole.height() / u + top + bottom)
 
     def body(self) -> QRectF:
         """Return the frame in the scene."""

@@ -68,8 +68,11 @@ class LinkItem(QGraphicsItem):
         self.key, self._unit, self.palette = key, unit, palette
         self._font = scaled(font, 0.8)
         self._path, self._says = QPainterPath(), Flowing()
-        self._middle = QPointF()
+        self._middle, self._room = QPointF(), 0.0
         self._band: QPainterPath | None = None
+        self.ends: tuple[QPointF, QPointF] | None = None
+        """Where it begins and ends, in the scene."""
+        self._bounds, self._plate = QRectF(), QRectF()
         self.lit = self._is_hovered = False
 
     @property
@@ -92,10 +95,13 @@ class LinkItem(QGraphicsItem):
             path.lineTo(here)
         _curve(path, here, end, self._unit, bool(lanes) and lanes[-1][1] < lanes[-1][0])
         self._path, self._band = path, None
+        self._room = max(abs(end.x() - start.x()), (end - start).manhattanLength() / 2)
         self._middle = path.pointAtPercent(0.5)
         if lanes:
             left, right, y = max(lanes, key=lambda one: abs(one[1] - one[0]))
             self._middle = QPointF((left + right) / 2, y)
+        self.ends = (start, end)
+        self._measure()
         self.update()
 
     def tell(self, says: Flowing) -> None:
@@ -103,6 +109,7 @@ class LinkItem(QGraphicsItem):
         if says != self._says:
             self.prepareGeometryChange()
             self._says = says
+            self._measure()
             self.setToolTip(says.words)
             self.update()
 
@@ -124,9 +131,7 @@ class LinkItem(QGraphicsItem):
 
     def boundingRect(self) -> QRectF:
         """Return the curve with its label."""
-        u = self._unit
-        box = self._path.boundingRect().united(self._plate())
-        return box.united(self._plus()).adjusted(-u, -u, u, u)
+        return self._bounds
 
     def shape(self) -> QPainterPath:
         """Return a band around the curve, to click on, with the label."""
@@ -176,12 +181,14 @@ class LinkItem(QGraphicsItem):
         zoom = option.levelOfDetailFromTransform(painter.worldTransform())
         if self.lit or (self._is_hovered and self.key.port):
             self._paint_plus(painter)
-        elif zoom >= measure.FULL and (self._says.count or self._says.family):
+        elif zoom >= measure.FULL and self._plate.width() + 2 * measure.PORT * u <= self._room:
             self._paint_plate(painter)
 
     def _paint_plate(self, painter: QPainter) -> None:
         palette, u = self.palette, self._unit
-        plate = self._plate()
+        plate = self._plate
+        if plate.isEmpty():
+            return
         painter.setPen(QPen(line(palette), 1))
         painter.setBrush(ground(palette, QPalette.ColorRole.Base))
         painter.drawRoundedRect(plate, plate.height() / 2, plate.height() / 2)
@@ -213,7 +220,14 @@ class LinkItem(QGraphicsItem):
         disc.moveCenter(self._middle)
         return disc
 
-    def _plate(self) -> QRectF:
+    def _measure(self) -> None:
+        """Find out how large the label and all of the link are."""
+        u = self._unit
+        self._plate = self._label_box()
+        box = self._path.boundingRect().united(self._plate)
+        self._bounds = box.united(self._plus()).adjusted(-u, -u, u, u)
+
+    def _label_box(self) -> QRectF:
         says, u = self._says, self._unit
         if not (says.count or says.family):
             return QRectF(self._middle, self._middle)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from qgis.PyQt.QtCore import QCoreApplication, QPointF
 from qgis.PyQt.QtGui import QFont
@@ -19,6 +19,7 @@ from ...tools.base import Family
 from ..number import count, number
 from . import measure
 from .card import said, title
+from .group_item import TITLE
 from .link_item import Flowing, LinkItem, LinkKey
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ class Links:
         self.lanes: Mapping[Link, tuple[Place, ...]] = {}
         """The lanes that the layout found, where the user has moved nothing."""
         self._vertices: dict[str, Vertex] = {}
+        self._around: tuple[Any, Any] | None = None
 
     def rebuild(self, graph: Graph) -> None:
         """Make the items that the graph asks for, and lay them."""
@@ -62,6 +64,9 @@ class Links:
         """Draw the links anew: all, or those of some steps, which are being moved."""
         keys = set(of)
         boxes = dict(self._boxes())
+        around = None if keys else (boxes, self.lanes)
+        is_same = around is not None and around == self._around
+        self._around = around  # while steps are moved, the other links wait
         folded = self._scene.frames.folded
         for key, link in self.items.items():
             if keys and key.target not in keys and end_of(key.source) not in keys:
@@ -73,8 +78,9 @@ class Links:
                 continue
             start, end = self.start(key.source), self.end(key)
             link.setVisible(start is not None and end is not None)
-            if start is not None and end is not None:
-                link.lay(start, end, self._lanes(key, start, end, boxes))
+            if start is None or end is None or (is_same and link.ends == (start, end)):
+                continue  # nothing has moved
+            link.lay(start, end, self._lanes(key, start, end, boxes))
 
     def tell(self, of: Iterable[str] = ()) -> None:
         """Say on the links what flows: on all, or on those of some steps."""
@@ -137,9 +143,9 @@ class Links:
             x, y = pill.x() / u, pill.y() / u
             yield f"{LAYER}{name}", (x, y, x + pill.size[0], y + pill.size[1])
         for at, group in scene.frames.groups.items():
-            if group.is_collapsed:
-                x, y = group.x() / u, group.y() / u
-                yield f"group:{at}", (x, y, x + group.size[0], y + group.size[1])
+            x, y = group.x() / u, group.y() / u
+            height = group.size[1] if group.is_collapsed else TITLE
+            yield f"group:{at}", (x, y, x + group.size[0], y + height)
 
     def _flowing(self, key: LinkKey) -> Flowing:
         """Return what a link says: of which kind and how many features flow, and whether now."""

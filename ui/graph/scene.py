@@ -12,11 +12,12 @@ from qgis.PyQt.QtWidgets import QGraphicsItem, QGraphicsScene
 from ...plugin.workflow.alignment import Box
 from ...plugin.workflow.graph import Graph
 from ...plugin.workflow.layout import COLUMN, layout
-from . import editing
+from ...plugin.workflow.parting import parted
+from . import editing, measure
 from .card import card
 from .document import GraphDocument
 from .frame_layer import Frames
-from .group_item import GroupItem
+from .group_item import MARGINS, GroupItem
 from .joining import Joining
 from .layer_item import LayerItem
 from .link_item import LinkItem, LinkKey
@@ -122,22 +123,10 @@ class GraphScene(QGraphicsScene):
 
     def _place(self, graph: Graph) -> None:
         """Put the items where the user left them, the others where the layout wants them."""
-        u, folded = self.unit, self.frames.folded
-        is_free = all(one.position is None for one in graph.vertices)
-        places: dict[str, tuple[float, float]] = {}
+        u = self.unit
         self.link_layer.lanes = {}
-        if is_free or any(one.position is None for one in graph.vertices):
-            heights = {key: item.size[1] for key, item in self.nodes.items() if key not in folded}
-            heights.update({f"{LAYER}{name}": one.size[1] for name, one in self.pills.items()})
-            for at in set(folded.values()):
-                heights[f"{_GROUP}{at}"] = self.frames.groups[at].size[1]
-            whole = {key: f"{_GROUP}{at}" for key, at in folded.items()}
-            pairs = [(whole.get(end_of(source), end_of(source)), whole.get(target, target))
-                     for source, target, _port in joins(graph)]  # fmt: skip
-            found = layout(heights, pairs)
-            places = {key: found.places[whole.get(key, key)] for key in self.nodes}
-            places.update({key: found.places[key] for key in heights if key.startswith(LAYER)})
-            self.link_layer.lanes = found.lanes if is_free else {}
+        is_free = all(one.position is None for one in graph.vertices)
+        places = self._laid(graph, is_free)
         for vertex in graph.vertices:
             x, y = vertex.position or places[vertex.id]
             self.nodes[vertex.id].setPos(QPointF(x * u, y * u))
@@ -146,10 +135,39 @@ class GraphScene(QGraphicsScene):
             if name in given:
                 pill.setPos(QPointF(*given[name]) * u)
             elif is_free:
-                x, y = places[f"{LAYER}{name}"]
-                pill.setPos(QPointF((x + COLUMN - pill.size[0] - 4) * u, y * u))
+                pill.setPos(QPointF(*places[f"{LAYER}{name}"]) * u)
         if not is_free:
             self.settle_pills(graph)
+
+    def _laid(self, graph: Graph, is_free: bool) -> dict[str, tuple[float, float]]:
+        """Return the places that the layout finds for steps and layers, where any needs one. A
+        collapsed group stands for its steps; frames of open ones lie over nothing else."""
+        if not is_free and all(one.position is not None for one in graph.vertices):
+            return {}
+        folded = self.frames.folded
+        heights = {key: item.size[1] for key, item in self.nodes.items() if key not in folded}
+        heights.update({f"{LAYER}{name}": one.size[1] for name, one in self.pills.items()})
+        for at in set(folded.values()):
+            heights[f"{_GROUP}{at}"] = self.frames.groups[at].size[1]
+        whole = {key: f"{_GROUP}{at}" for key, at in folded.items()}
+        pairs = [(whole.get(end_of(source), end_of(source)), whole.get(target, target))
+                 for source, target, _port in joins(graph)]  # fmt: skip
+        found = layout(heights, pairs)
+        places = dict(found.places)
+        for name, pill in self.pills.items():
+            x, y = places[f"{LAYER}{name}"]
+            places[f"{LAYER}{name}"] = (x + COLUMN - pill.size[0] - 4, y)
+        shown = [one.vertices for one in graph.groups if not one.collapsed]
+        if is_free and not shown:
+            self.link_layer.lanes = found.lanes
+        elif shown:
+            wide = {f"{LAYER}{name}": one.size[0] for name, one in self.pills.items()}
+            boxes = {key: (x, y, wide.get(key, measure.WIDTH), heights[key])
+                     for key, (x, y) in places.items()}  # fmt: skip
+            shifts = parted(boxes, shown, MARGINS)
+            places = {key: (x, y + shifts[key]) for key, (x, y) in places.items()}
+        places.update({key: places[group] for key, group in whole.items()})
+        return places
 
     def settle_pills(self, graph: Graph) -> None:
         """Put the layers that the user has not placed left of the first step that takes them, one

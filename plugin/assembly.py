@@ -15,11 +15,15 @@ from ..tools.toolbox import ProjectToolbox
 from .agent import example, prompt, state
 from .agent.engine import Agent
 from .agent.limit import Limits
-from .llm.base import Speaker
+from .agent.state import Workflow
+from .llm.base import ModelError, Speaker
 from .number import in_locale
 from .place import RESOURCES, detector_folder, temporary_folder
 from .runner import MainThread
 from .settings import Settings
+
+_STATES = "analysis"
+"""Questions about layers."""
 
 
 def limits_of(settings: Settings) -> Limits:
@@ -63,14 +67,29 @@ def allowed_of(settings: Settings) -> tuple[Path, ...]:
     return tuple(Path(line) for line in settings.allowed_folders.splitlines() if line.strip())
 
 
+def states_of(settings: Settings) -> Workflow:
+    """Return the workflow of states that was chosen. Raises ModelError for a broken file."""
+    chosen = settings.states or _STATES
+    own = Path(chosen)
+    path = own if own.suffix == ".json" else RESOURCES / "workflows" / f"{chosen}.json"
+    try:
+        return state.load(path)
+    except (OSError, ValueError) as error:
+        raise ModelError(
+            f"The workflow of states {chosen} cannot be used. Choose another in the options.",
+            str(error),
+        ) from error
+
+
 def make_agent(toolbox: ProjectToolbox, speaker: Speaker, settings: Settings) -> Agent:
     """Put the agent together from the workflow and prompts in the resources.
 
-    Raises ModelError when the speaker's model is not there.
+    Raises ModelError when the speaker's model is not there, or the workflow of states that was
+    chosen.
     """
     prompts = prompt.load(RESOURCES / "prompts")
     return Agent(
-        workflow=state.load(RESOURCES / "workflows" / "analysis.json"),
+        workflow=states_of(settings),
         bank=example.load(RESOURCES / "workflows" / "examples.json", prompts.ignored),
         prompts=prompts,
         toolbox=toolbox,

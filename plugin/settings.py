@@ -26,7 +26,9 @@ class Settings:
     applies the key. context: tokens asked for (0 chooses). reply_tokens bounds one reply,
     run_tokens the evaluated tokens of one question (0 is no cap). tool_mode: auto, schema, native
     or text. plan_first: make and check a plan of each question before anything runs (off: go state
-    by state from the start). exposure: filter (only the stage's tools), hint (all tools, the
+    by state from the start). states: the workflow of states to go by ("" is the plugin's own for
+    questions about layers): a name of resources/workflows, or a JSON file of the user's own in
+    that form. exposure: filter (only the stage's tools), hint (all tools, the
     stage's examples) or auto; auto takes what the model doctor measured. offline: refuse every
     address but this machine's. allowed_hosts: hosts, one a line, to which questions may go.
     package_index: address of a package index, or a folder of wheels ("" is the index that pip is
@@ -52,6 +54,7 @@ class Settings:
     temperature: float = 0.0
     seed: int = 7
     plan_first: bool = True
+    states: str = ""
     max_steps: int = 12
     max_errors: int = 5
     reply_tokens: int = 512

@@ -101,6 +101,10 @@ class OptionsPage(QgsOptionsPageWidget):
         self.cost.show_settings(settings)
         self._choose(self.tool_mode, settings.tool_mode)
         self._choose(self.exposure, settings.exposure)
+        place = self.states.findData(settings.states)
+        self.states.setCurrentIndex(place)
+        if place < 0:
+            self.states.setEditText(settings.states)
         self.folder.setFilePath(settings.output_folder)
         self.allowed.set_folders(settings.allowed_folders)
         self.privacy.offline.setChecked(settings.offline)
@@ -122,6 +126,7 @@ class OptionsPage(QgsOptionsPageWidget):
             keep_alive=self.keep_alive.text().strip() or Settings.keep_alive,
             think=self.think.isChecked(),
             plan_first=self.plan_first.isChecked(),
+            states=self._states(),
             graphics=self.graphics.isChecked(),
             download_sources=self.fetch.sources.toPlainText().strip(),
             tool_mode=self.tool_mode.currentData(),
@@ -264,12 +269,29 @@ class OptionsPage(QgsOptionsPageWidget):
         self.exposure.addItem(self.tr("Only the tools of the stage"), "filter")
         self.exposure.addItem(self.tr("All tools, with the stage's examples"), "hint")
         self._row(form, "Exposure", self.tr("Tools offered"), self.exposure)
+        self.states = QComboBox()
+        self.states.setEditable(True)
+        for value, text in (
+            ("", self.tr("Questions about layers")),
+            ("remote_sensing", self.tr("Objects and land cover in images")),
+            ("multi_scope", self.tr("Vision, agriculture, climate, cities and forests")),
+            ("earthquake", self.tr("Damage of an earthquake")),
+        ):
+            self.states.addItem(text, value)
+        tip = self.tr("How a question goes from state to state; or a JSON file of your own.")
+        self._row(form, "States", self.tr("States"), self.states, tip=tip)
         think = self.tr("Let a model think first, where it can")
         self.think = CheckBox("GeoOlmOptionsThink", think)
         form.addRow("", self.think)
         plan = self.tr("Plan and check each question before anything runs")
         self.plan_first = CheckBox("GeoOlmOptionsPlan", plan)
         form.addRow("", self.plan_first)
+
+    def _states(self) -> str:
+        """Return the chosen workflow of states, or the file that was typed."""
+        text = self.states.currentText().strip()
+        place = self.states.findText(text)
+        return str(self.states.itemData(place)) if place >= 0 else text
 
     def _build_wait(self) -> None:
         form = self._group("Waits", self.tr("Server and time limits"))

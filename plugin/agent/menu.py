@@ -117,7 +117,7 @@ class Menu:
 
     def choice(self, stage: str) -> Choice:
         """Return what the next reply may be, in the states that `stage` leads to."""
-        states = self.workflow.reachable(stage)
+        states = self.workflow.reachable(stage, self.intent)
         tools = tuple(tool for tool in self._usual(states) if not self._is_done(tool))
         return Choice(
             tools,
@@ -133,7 +133,8 @@ class Menu:
 
     def correction(self, tool: ToolDefinition | None) -> Choice:
         """Return what a corrected call may be: the same tool, or any for an unknown one."""
-        tools = (tool,) if tool else self._all(self.workflow.reachable(self.workflow.error))
+        after_error = self.workflow.reachable(self.workflow.error, self.intent)
+        tools = (tool,) if tool else self._all(after_error)
         return Choice(tools, self.toolbox.layers(), self.chat.references())
 
     def head(self) -> list[Message]:
@@ -155,7 +156,7 @@ class Menu:
     def offer(self, stage: str) -> list[Message]:
         """Describe the tools that a chat has not described yet, and show the examples most alike,
         each once in a chat."""
-        states = self.workflow.reachable(stage)
+        states = self.workflow.reachable(stage, self.intent)
         tools = self._usual(states) if self.exposure == "filter" else self._all(states)
         fresh = tuple(tool for tool in tools if tool.name not in self.chat.shown)
         alike = tuple(item for item in self._alike() if item.question not in self.chat.shown)
@@ -166,7 +167,7 @@ class Menu:
         tools = self._all(states)
         if self.missing and not self.free:
             return tuple(tool for tool in tools if tool.name == REJECT)
-        if not self.free:
+        if not self.free and (not self.intent or self.bank.tools(self.intent)):
             near = [item for item in self._nearest(_NEAR) if item.fits(self.intent)]
             steps = [step for item in (*near, *self._alike()) for step in item.steps]
             usual = {*(step.tool for step in steps), ANSWER, REJECT}

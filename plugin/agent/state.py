@@ -20,12 +20,14 @@ class WorkflowError(ValueError):
 
 @dataclass(frozen=True)
 class State:
-    """One state: its purpose in a few words, its tools, and the states that may follow."""
+    """One state: its purpose in a few words, its tools, and the states that may follow; one with
+    an `intent` is there for questions of that intent alone."""
 
     name: str
     purpose: str
     tools: tuple[str, ...]
     next: tuple[str, ...]
+    intent: str = ""
 
 
 @dataclass(frozen=True)
@@ -57,10 +59,17 @@ class Workflow:
                 return state
         raise WorkflowError(f'The workflow "{self.name}" has no state "{name}".')
 
-    def reachable(self, name: str) -> tuple[State, ...]:
-        """Return the states that may follow `name` and that have tools, in the file's order."""
+    def reachable(self, name: str, intent: str = "") -> tuple[State, ...]:
+        """Return the states that may follow `name` and that have tools, in the file's order;
+        with an intent without those of others."""
         following = self.state(name).next
-        return tuple(state for state in self.states if state.name in following and state.tools)
+        return tuple(
+            state
+            for state in self.states
+            if state.name in following
+            and state.tools
+            and (not intent or state.intent in ("", intent))
+        )
 
     def home(self, tool: str) -> str:
         """Return the last state that offers this tool, or "" when none does."""
@@ -96,9 +105,23 @@ def _checked(workflow: Workflow) -> Workflow:
                 raise WorkflowError(
                     f'The state "{state.name}" leads to "{target}", which is not there.'
                 )
+        if state.intent and workflow.intent(state.intent) is None:
+            raise WorkflowError(
+                f'The state "{state.name}" is for the intent "{state.intent}", which is not there.'
+            )
     if workflow.state(workflow.final).next:
         raise WorkflowError(f'The final state "{workflow.final}" leads on.')
     return workflow
+
+
+def _state(data: Mapping[str, Any]) -> State:
+    return State(
+        data["name"],
+        data["purpose"],
+        tuple(data["tools"]),
+        tuple(data["next"]),
+        str(data.get("intent", "")),
+    )
 
 
 def from_data(data: Mapping[str, Any]) -> Workflow:
@@ -108,10 +131,7 @@ def from_data(data: Mapping[str, Any]) -> Workflow:
             Workflow(
                 name=data["name"],
                 title=data["title"],
-                states=tuple(
-                    State(s["name"], s["purpose"], tuple(s["tools"]), tuple(s["next"]))
-                    for s in data["states"]
-                ),
+                states=tuple(_state(one) for one in data["states"]),
                 intents=tuple(
                     Intent(
                         i["name"],

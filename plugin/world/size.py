@@ -28,4 +28,4 @@ SIZES = {
         Size("huge", 1200, 10980, 36000, 3, 40000, 20),
     )
 }
-"""Written they take about 2 MB, 20 MB, 1.5 GB and 10 GB."""
+"""Written they take about 2 MB, 10 MB, 0.8 GB and 8 GB."""

@@ -34,6 +34,7 @@ OTHER = Settings(
     keep_alive="1h",
     think=True,
     plan_first=False,
+    states="/srv/states.json",
     graphics=False,
     temperature=0.25,
     seed=11,

@@ -138,3 +138,51 @@ def test_the_diagram_draws_every_transition_once() -> None:
 def test_the_diagram_of_the_plugins_workflow_stands_in_contributing() -> None:
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     assert f"```mermaid\n{analysis().diagram()}\n```" in text
+
+
+PAPERS = ("remote_sensing", "multi_scope", "earthquake")
+
+
+def of_papers(name: str) -> Workflow:
+    return load(ROOT / "resources" / "workflows" / f"{name}.json")
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_in_the_papers_workflows_every_state_ends_and_may_fail(name: str) -> None:
+    workflow = of_papers(name)
+    assert workflow.name == name
+    for state in workflow.states:
+        seen, waiting = set(), [state.name]
+        while waiting:
+            at = waiting.pop()
+            if at not in seen:
+                seen.add(at)
+                waiting += workflow.state(at).next
+        assert workflow.final in seen, state.name
+        if state.next and state.name != workflow.error:
+            assert workflow.error in state.next
+
+
+def test_the_papers_workflows_have_the_states_of_the_papers() -> None:
+    assert of_papers("remote_sensing").stages == ("Init", "Load", "Filter", "Detect", "Map", "End")
+    assert of_papers("earthquake").stages == (
+        "Init", "Load", "Filter", "Detect", "Correlate", "Answer", "End",
+    )  # fmt: skip
+    several = of_papers("multi_scope")
+    assert [one.name for one in several.intents] == [
+        "Vision", "Agriculture", "Climate", "Urban", "Forest",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("intent", ["Vision", "Agriculture", "Climate", "Urban", "Forest"])
+def test_an_intent_takes_the_place_of_the_detecting_state(intent: str) -> None:
+    workflow = of_papers("multi_scope")
+    after = [state.name for state in workflow.reachable("Filter", intent)]
+    assert after == ["Load", "Filter", intent, "Map"]
+    assert len(workflow.reachable("Filter")) == 8
+
+
+def test_a_state_for_an_intent_that_is_not_there_is_refused() -> None:
+    data = changed("states", 0, "intent", value="Dream")
+    with pytest.raises(WorkflowError, match='for the intent "Dream"'):
+        from_data(data)

@@ -43,6 +43,10 @@ UI_MAY_SEE = {
     "ui.options_page": ("qgis.gui",),
     "ui.cost_panel": ("qgis.gui",),
     "ui.graph.graph_dock": ("qgis.gui",),
+    "ui.graph.qgis_field": ("qgis.core", "qgis.gui"),
+    "ui.graph.algorithm_field": ("qgis.core", "qgis.gui"),
+    "ui.graph.algorithm_value": ("qgis.core",),
+    "ui.graph.stand_in": ("qgis.core",),
 }
 """Where the theme's icons are found, and where a widget of QGIS is embedded."""
 

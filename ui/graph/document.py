@@ -21,6 +21,7 @@ from ...plugin.workflow.role import Roles
 from ...tools.base import LayerProfile, ToolDefinition, ToolResult
 from .comparison import Comparison
 from .flow import Flow
+from .shelf import NoShelf, Shelf
 from .undo import QUndoCommand, QUndoStack
 
 _TYPING_S = 1.0
@@ -79,6 +80,7 @@ class GraphDocument(QObject):
         self.tools: Mapping[str, ToolDefinition] = {}
         self.layers: tuple[LayerProfile, ...] = ()
         self.roles = Roles(())
+        self.shelf: Shelf = NoShelf()
         self.running = False
         self.proposal: Change | None = None
         self.comparison: Comparison | None = None

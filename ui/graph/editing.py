@@ -152,19 +152,6 @@ def with_parameter(graph: Graph, key: str, name: str, value: Value) -> Graph:
     return graph.with_vertex(replace(vertex, parameters=parameters))
 
 
-def swapped(
-    graph: Graph, key: str, definition: ToolDefinition, agent: str
-) -> tuple[Graph, list[str]]:
-    """Return a graph in which a step calls another tool, and the parameters that were dropped:
-    those that the other tool does not have, or takes as another type."""
-    vertex = graph.vertex(key)
-    known = definition.parameters.get("properties", {})
-    kept = {name: one for name, one in (vertex.parameters or {}).items() if name in known}
-    dropped = [name for name in (vertex.parameters or {}) if name not in kept]
-    step = replace(vertex, tool=definition.name, agent=agent, parameters=kept)
-    return graph.with_vertex(step), dropped
-
-
 def layers_of(graph: Graph) -> tuple[str, ...]:
     """Return the project layers that a graph takes, each once, in the order of their use."""
     found = (

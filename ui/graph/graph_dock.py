@@ -36,6 +36,7 @@ from .exchange_menu import ExchangeMenu
 from .inspector import Inspector
 from .problem_list import ProblemList
 from .proposal_bar import ProposalBar
+from .qgis_field import QgisFields
 from .side_tab import SideTabs
 from .step_palette import StepPalette
 from .variable_panel import VariablePanel
@@ -66,7 +67,7 @@ class GraphDock(QgsDockWidget):
         self.view = GraphView(self.document)
         self.steps = StepPalette(self.document)
         self.side = SideTabs(self.steps, self.view)
-        self.inspector = Inspector(self.document)
+        self.inspector = Inspector(self.document, QgisFields(self.document))
         self.problems = ProblemList(self.document)
         self.variables = VariablePanel(self.document)
         self.log = QListWidget()
@@ -231,7 +232,7 @@ class GraphDock(QgsDockWidget):
         library = self._act(
             "Library", self.tr("Library"), "mActionOpenTable", self.library_requested.emit
         )
-        library.setToolTip(self.tr("Library of workflows and templates (Ctrl+Shift+O)"))
+        library.setToolTip(self.tr("Library of workflows and templates"))
         self.exchange = ExchangeMenu()
         self.exchange.import_requested.connect(self.import_requested)
         self.exchange.export_requested.connect(self.export_requested)
@@ -255,6 +256,7 @@ class GraphDock(QgsDockWidget):
         document.was_saved.connect(self._show_state)
         self.problems.counted.connect(self._count)
         self.problems.step_shown.connect(self.view.show_step)
+        self.problems.parameter_shown.connect(self._inspect)
         self.variables.step_shown.connect(self.view.show_step)
         self.comparison.step_shown.connect(self.view.show_step)
         self.variables.counted.connect(self._count_variables)

@@ -1,15 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The inspector: title, objective, tool and parameters of the selected step, and its result."""
+"""The inspector: title, objective, agent, tool and parameters of the selected step, its result."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 from qgis.PyQt.QtCore import Qt
 from qgis.PyQt.QtWidgets import (
-    QComboBox,
     QFormLayout,
     QLabel,
     QLineEdit,
@@ -19,32 +17,46 @@ from qgis.PyQt.QtWidgets import (
     QWidget,
 )
 
-from ...plugin.workflow.graph import Graph, Kind, Vertex
-from ...tools.base import ToolDefinition
-from ..panel import Panel
-from . import editing
+from ...plugin.workflow.finding import Finding
+from ...plugin.workflow.graph import Graph, Vertex
+from ...plugin.workflow.value import Value
+from ..panel import Label, Panel
 from .card import said, title
 from .document import GraphDocument
-from .parameter_field import Field, field_of
+from .field import Field
+from .finding_note import FindingNote
+from .parameter_field import Fields
+from .parameter_form import ParameterForm
+from .parameter_row import Row, with_value
+from .tool_choice import ToolChoice
+
+_OBJECTIVE = ("objective", "abstract")
+"""Findings whose code begins so are about the objective."""
 
 
 class Inspector(Panel):
-    """Edits one step of a document; every edit has its name in the undo list."""
+    """Edits one step of a document; every edit has its name in the undo list. `fields` makes the
+    fields of parameters."""
 
-    def __init__(self, document: GraphDocument, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, document: GraphDocument, fields: Fields | None = None, parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent)
         self.setObjectName("GeoOlmInspector")
         self._document = document
         self._key = ""
-        self._fields: dict[str, Field] = {}
         self._filling = False
         self.title = QLineEdit()
         self.title.setObjectName("GeoOlmStepTitle")
         self.objective = QPlainTextEdit()
         self.objective.setObjectName("GeoOlmStepObjective")
         self.objective.setTabChangesFocus(True)
-        self.tool = QComboBox()
-        self.tool.setObjectName("GeoOlmStepTool")
+        self.wrong_objective = FindingNote(document)
+        self.choice = ToolChoice(document)
+        self.told = Label(scale=0.92, faint=True, wrap=True)
+        self.told.setObjectName("GeoOlmSwapTold")
+        self.wrong_step = FindingNote(document)
+        self.parameters = ParameterForm(document, fields or Fields(document), self._put)
         self.result = QLabel()
         self.result.setObjectName("GeoOlmStepResult")
         self.result.setTextFormat(Qt.TextFormat.PlainText)
@@ -53,34 +65,47 @@ class Inspector(Panel):
         self._none = QLabel(self.tr("Select a step to see its parameters."))
         self._none.setWordWrap(True)
         self._none.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self._body = QWidget()
-        self._form = QFormLayout()
+        self._build()
+        self._connect()
+        self.show_step()
+
+    def _build(self) -> None:
+        self._body = Panel()
         column = QVBoxLayout(self._body)
         column.setContentsMargins(0, 0, 0, 0)
-        column.addLayout(self._form)
+        head = QFormLayout()
+        head.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
+        head.addRow(self.tr("Title"), self.title)
+        head.addRow(self.tr("Objective"), self.objective)
+        head.addRow(self.wrong_objective)
+        head.addRow(self.tr("Agent"), self.choice.agent)
+        head.addRow(self.tr("Tool"), self.choice.tool)
+        head.addRow(self.told)
+        head.addRow(self.wrong_step)
+        column.addLayout(head)
+        column.addWidget(self.parameters)
         column.addStretch(1)
-        self._form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
-        self._form.addRow(self.tr("Title"), self.title)
-        self._form.addRow(self.tr("Objective"), self.objective)
-        self._form.addRow(self.tr("Tool"), self.tool)
-        self._fixed = self._form.rowCount()
         self._area = QScrollArea()
         self._area.setWidgetResizable(True)
+        self._area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._area.setFrameShape(QScrollArea.Shape.NoFrame)
         self._area.setWidget(self._body)
         self._lines = QVBoxLayout(self)
         self._lines.addWidget(self._none, 1)
         self._lines.addWidget(self._area, 1)
         self._lines.addWidget(self.result)
+
+    def _connect(self) -> None:
+        document = self._document
         self.title.editingFinished.connect(self._retitle)
         self.objective.textChanged.connect(self._reword)
-        self.tool.activated.connect(self._swap)
-        document.selection_changed.connect(lambda keys: self.show_step())
+        self.choice.said = self._tell
+        document.selection_changed.connect(lambda keys: self._select())
         document.changed.connect(lambda old, new: self.show_step())
         document.known_changed.connect(self.show_step)
+        document.findings_changed.connect(self._show_findings)
         document.states_changed.connect(lambda keys: self._show_result())
         document.running_changed.connect(lambda on: self._lock())
-        self.show_step()
 
     def restyle(self) -> None:
         """Set margins and heights."""
@@ -89,19 +114,31 @@ class Inspector(Panel):
         self.objective.setFixedHeight(round(self.em * 5.2))
 
     def edit(self, part: str) -> None:
-        """Put the cursor where a part of the selected step is edited."""
+        """Put the cursor where a part of the selected step is edited: its title, its objective,
+        its parameters or one of them by name."""
         target: QWidget = self.title
+        first = next(iter(self.parameters.fields.values()), None)
         if part == "objective":
             target = self.objective
-        elif part == "parameters" and self._fields:
-            target = next(iter(self._fields.values())).widget
+        elif part == "parameters" and first is not None:
+            target = first.focus
+        elif part not in ("title", "parameters"):
+            found = self.parameters.point_at(part)
+            if found is None:
+                return
+            self._area.ensureWidgetVisible(found)
+            return
         target.setFocus(Qt.FocusReason.OtherFocusReason)
         if isinstance(target, QLineEdit):
             target.selectAll()
 
     def field(self, name: str) -> Field | None:
         """Return the field of a parameter."""
-        return self._fields.get(name)
+        return self.parameters.fields.get(name)
+
+    def _select(self) -> None:
+        self._tell("")
+        self.show_step()
 
     def show_step(self) -> None:
         """Show the selected step, if it is one."""
@@ -115,6 +152,7 @@ class Inspector(Panel):
         if vertex is not None:
             self._fill(vertex)
         self._filling = False
+        self._show_findings()
         self._show_result()
         self._lock()
 
@@ -126,49 +164,19 @@ class Inspector(Panel):
         self.title.setPlaceholderText(title(self._document, vertex))
         if self.objective.toPlainText() != vertex.objective:
             self.objective.setPlainText(vertex.objective)
-        self._fill_tools(vertex)
-        definition = self._document.tools.get(vertex.tool)
-        focus = next((name for name, one in self._fields.items() if one.widget.hasFocus()), "")
-        while self._form.rowCount() > self._fixed:
-            self._form.removeRow(self._fixed)
-        self._fields = {}
-        for name, schema in self._properties(vertex, definition).items():
-            given = (vertex.parameters or {}).get(name)
-            made = field_of(self._document, vertex, name, schema, given)
-            made.widget.setObjectName(f"GeoOlmParameter_{name}")
-            made.widget.setToolTip(schema.get("description", ""))
-            label = QLabel(name.replace("_", " ").capitalize())
-            label.setBuddy(made.widget)
-            made.changed.connect(self._setter(name))
-            self._fields[name] = made
-            self._form.addRow(label, made.widget)
-        if focus in self._fields:
-            self._fields[focus].widget.setFocus()
+        self.choice.show_step(vertex)
+        self.parameters.show_step(vertex)
 
-    def _properties(
-        self, vertex: Vertex, definition: ToolDefinition | None
-    ) -> dict[str, dict[str, Any]]:
-        known = dict(definition.parameters.get("properties", {})) if definition else {}
-        for name in vertex.parameters or {}:
-            known.setdefault(name, {})
-        return known
+    def _tell(self, text: str) -> None:
+        self.told.setText(text)
+        self.told.setVisible(bool(text))
 
-    def _fill_tools(self, vertex: Vertex) -> None:
-        self.tool.clear()
-        is_task = vertex.kind is Kind.TASK
-        self.tool.setEnabled(is_task)
-        if not is_task:
-            self.tool.addItem(title(self._document, vertex), "")
-            return
-        self.tool.addItem(self.tr("Chosen when it runs"), "")
-        role = self._document.roles.find(vertex.agent)
-        names = list(role.tools) if role else []
-        if vertex.tool and vertex.tool not in names:
-            names.insert(0, vertex.tool)
-        for name in names:
-            tool = self._document.tools.get(name)
-            self.tool.addItem(tool.label if tool and tool.label else name, name)
-        self.tool.setCurrentIndex(max(self.tool.findData(vertex.tool), 0))
+    def _show_findings(self) -> None:
+        """Show what is wrong beside what it is about."""
+        left = self.parameters.show_findings() if self._key else []
+        objective = [one for one in left if _is_about_objective(one)]
+        self.wrong_objective.put(objective)
+        self.wrong_step.put([one for one in left if one not in objective])
 
     def _show_result(self) -> None:
         state = self._document.state(self._key) if self._key else None
@@ -214,39 +222,17 @@ class Inspector(Panel):
         merge = f"objective {vertex.id}"
         self._change(text, lambda one: replace(one, objective=said_now), merge)
 
-    def _swap(self, _index: int) -> None:
-        vertex, name = self._vertex(), self.tool.currentData()
-        if vertex is None or name == vertex.tool:
+    def _put(self, row: Row, value: Value) -> None:
+        vertex = self._vertex()
+        if self._filling or vertex is None:
             return
-        old = title(self._document, vertex)
-        if not name:
-            text = self.tr("Let the tool of {} be chosen when it runs").replace("{}", old)
-            self._change(text, lambda one: replace(one, tool="", parameters=None))
-            return
-        definition = self._document.tools[name]
-        role = self._document.roles.of(name)
-        agent = role.name if role else vertex.agent
-        text = self.tr("Change the tool of {0} to {1}").replace("{0}", old)
-        key = self._key
-        self._document.edit(
-            text.replace("{1}", definition.label or name),
-            lambda graph: editing.swapped(graph, key, definition, agent)[0],
+        label = row.label if row.of else row.name.replace("_", " ")
+        text = self.tr("Change {0} of {1}").replace("{0}", label)
+        self._change(
+            text.replace("{1}", title(self._document, vertex)),
+            lambda one: replace(one, parameters=with_value(one, row.path, value)),
+            f"{'.'.join(row.path)} {vertex.id}",
         )
-
-    def _setter(self, name: str) -> Callable[[object], None]:
-        def put(value: object) -> None:
-            vertex = self._vertex()
-            if self._filling or vertex is None:
-                return
-            text = self.tr("Change {0} of {1}").replace("{0}", name.replace("_", " "))
-            key = self._key
-            self._document.edit(
-                text.replace("{1}", title(self._document, vertex)),
-                lambda graph: editing.with_parameter(graph, key, name, value),
-                f"{name} {key}",
-            )
-
-        return put
 
     def spoken(self) -> str:
         """Return what the inspector shows, as a screen reader would say it."""
@@ -256,6 +242,10 @@ class Inspector(Panel):
         parts = [f"{name} {said(self._document, one)}" for name, one in
                  (vertex.parameters or {}).items()]  # fmt: skip
         return ", ".join([title(self._document, vertex), *parts])
+
+
+def _is_about_objective(finding: Finding) -> bool:
+    return finding.code.startswith(_OBJECTIVE)
 
 
 def _has_begun(status: str) -> bool:

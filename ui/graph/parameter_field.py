@@ -1,162 +1,207 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The field of one parameter in the inspector, made from its schema."""
+"""The field of one parameter in the inspector, made from its schema with Qt's own widgets."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
-from qgis.PyQt.QtCore import QObject, pyqtSignal
-from qgis.PyQt.QtWidgets import QCheckBox, QComboBox, QLineEdit, QWidget
+from qgis.PyQt.QtCore import QCoreApplication
+from qgis.PyQt.QtWidgets import QComboBox
 
-from ...plugin.workflow import form
 from ...plugin.workflow.graph import Vertex
-from ...plugin.workflow.topology import descendants
-from ...plugin.workflow.value import Layer, Output, Value
-from .card import said
+from ...plugin.workflow.shape import shape_of
+from ...plugin.workflow.value import Asked, Layer, Template, Value
+from ...tools.base import FieldProfile
+from . import field as plain
+from .bound_field import bound_field, kept_field
+from .condition_field import ConditionRow, are_rows, is_conditions
 from .document import GraphDocument
 from .editing import takes_layer, takes_many
+from .field import Field, hint_of, holds_reference, is_bound
+from .parameter_row import Row, Schema, sibling
+from .quantity_field import LENGTHS, parts_of, quantity_field
+from .rows_field import RowsField, pairs_field
+from .source_field import source_field
+
+_NUMBERS = ("number", "integer")
+_QUANTITIES = frozenset(("distance", "max_distance", "radius", "size", "cell_size"))
 
 
-class Field(QObject):
-    """A widget and the value that it holds; `changed` carries a value, None for "not given"."""
-
-    changed = pyqtSignal(object)
-
-    def __init__(self, widget: QWidget) -> None:
-        super().__init__(widget)
-        self.widget = widget
+def tr(text: str) -> str:
+    """Translate a text of a field."""
+    return QCoreApplication.translate("ParameterField", text)
 
 
-def field_of(
-    document: GraphDocument, vertex: Vertex, name: str, schema: Mapping[str, Any], given: Value
-) -> Field:
-    """Return a field that shows a value: layers and steps, choices, fields, yes and no, numbers,
-    text, and anything else as JSON."""
-    is_reference = isinstance(given, (Layer, Output))
-    if takes_layer(schema) and not takes_many(schema):
-        return _sources(document, vertex, given)
-    if schema.get("enum"):
-        return _choice([str(one) for one in schema["enum"]], schema["enum"], given)
-    if schema.get("x-field") and not is_reference and not takes_many(schema):
-        return _fields(document, vertex, str(schema["x-field"]), given)
-    if schema.get("type") == "boolean" and not is_reference:
-        return _check(given)
-    if schema.get("type") in ("number", "integer", "string") and _is_plain(given):
-        return _text(schema, given)
-    return _json(document, given)
+class Fields:
+    """Makes fields; what QGIS has a widget for is left to a class that knows QGIS."""
 
+    def __init__(self, document: GraphDocument) -> None:
+        self.document = document
 
-def _is_plain(value: Value) -> bool:
-    return value is None or isinstance(value, (str, int, float))
+    def begin(self, vertex: Vertex, rows: list[Row]) -> None:
+        """Hear of all rows of a step, before their fields are made."""
 
+    def end(self) -> list[str]:
+        """Hear that all fields of a step are made; return the names of those that cannot show
+        their values."""
+        return []
 
-def _sources(document: GraphDocument, vertex: Vertex, given: Value) -> Field:
-    """Return a list of the project's layers and of the steps that do not wait for this one."""
-    box = QComboBox()
-    field = Field(box)
-    graph = document.graph
-    values: list[Value] = [None, *(Layer(one.key) for one in document.layers if not one.short)]
-    after = descendants(graph, vertex.id) if graph.has(vertex.id) else frozenset()
-    values += [Output(key) for key in graph.ids() if key != vertex.id and key not in after]
-    if given is not None and given not in values:
-        values.append(given)
-    for one in values:
-        box.addItem("" if one is None else said(document, one))
-    box.setCurrentIndex(values.index(given))
-    box.activated.connect(lambda at: field.changed.emit(values[at]))
-    return field
+    def field(self, vertex: Vertex, row: Row) -> Field:
+        """Return the field of a row; what no widget can show without loss is kept as JSON."""
+        schema, given = row.schema, row.given
+        if takes_layer(schema) and not takes_many(schema) and not holds_variable(given):
+            return source_field(self.document, vertex, schema, given)
+        if is_bound(given):
+            return bound_field(self.document, given)
+        made = self.special(vertex, row)
+        return made or self.plain(vertex, row) or kept_field(given)
 
-
-def _choice(texts: list[str], choices: list[Any], given: Value) -> Field:
-    box = QComboBox()
-    field = Field(box)
-    values = [None, *choices]
-    shown = ["", *texts]
-    if given not in values:
-        values.append(given)
-        shown.append(str(given))
-    box.addItems(shown)
-    box.setCurrentIndex(values.index(given))
-    box.activated.connect(lambda at: field.changed.emit(values[at]))
-    return field
-
-
-def _fields(document: GraphDocument, vertex: Vertex, of: str, given: Value) -> Field:
-    """Return a list of the fields of the layer in another parameter; others may be typed."""
-    box = QComboBox()
-    box.setEditable(True)
-    field = Field(box)
-    layer = (vertex.parameters or {}).get(of)
-    profile = next(
-        (one for one in document.layers if isinstance(layer, Layer) and one.key == layer.name), None
-    )
-    box.addItems([one.name for one in profile.fields] if profile else [])
-    box.setCurrentText("" if given is None else str(given))
-    box.activated.connect(lambda at: field.changed.emit(box.itemText(at)))
-    edit = box.lineEdit()
-    edit.editingFinished.connect(lambda: _told(field, edit.text(), given))
-    return field
-
-
-def _told(field: Field, text: str, given: Value) -> None:
-    value = text.strip() or None
-    if value != given:
-        field.changed.emit(value)
-
-
-def _check(given: Value) -> Field:
-    box = QCheckBox()
-    field = Field(box)
-    box.setChecked(bool(given))
-    box.clicked.connect(lambda on: field.changed.emit(bool(on)))
-    return field
-
-
-def _text(schema: Mapping[str, Any], given: Value) -> Field:
-    edit = QLineEdit("" if given is None else str(given))
-    field = Field(edit)
-    is_number = schema.get("type") in ("number", "integer")
-
-    def finish() -> None:
-        text = edit.text().strip()
-        value: Value = text or None
-        if is_number and text:
-            value = _number(text)
-            if value is None:  # as it was: what is no number is not taken
-                edit.setText("" if given is None else str(given))
-                return
-        if value != given:
-            field.changed.emit(value)
-
-    edit.editingFinished.connect(finish)
-    return field
-
-
-def _number(text: str) -> Value:
-    try:
-        found = float(text.replace("\u00a0", "").replace(",", "."))
-    except ValueError:
+    def special(self, vertex: Vertex, row: Row) -> Field | None:
+        """Return a field that needs more than Qt, None where there is none."""
         return None
-    return int(found) if found.is_integer() else found
+
+    def plain(self, vertex: Vertex, row: Row) -> Field | None:
+        """Return a field made of Qt's widgets, None for a value that they cannot show."""
+        schema, given = row.schema, row.given
+        if takes_many(schema):
+            return self._many(vertex, row)
+        if isinstance(given, (Layer, Mapping, list, tuple)) or schema.get("type") == "object":
+            return self._object(row)
+        if schema.get("enum"):
+            known = [*schema["enum"]]
+            return plain.choice([str(one) for one in known], known, given, hint_of(schema))
+        if "x-field" in schema:
+            return self._fields(vertex, row)
+        if schema.get("type") == "boolean" and (given is None or isinstance(given, bool)):
+            return plain.check(given, bool(schema.get("default")))
+        if self.is_quantity(row) and parts_of(given) is not None:
+            return quantity_field(given, tr("layer's unit"), LENGTHS, hint_of(schema))
+        if isinstance(given, bool):
+            return None
+        is_number = schema.get("type") in _NUMBERS and not isinstance(given, str)
+        return plain.text(given, is_number, hint_of(schema))
+
+    def is_quantity(self, row: Row) -> bool:
+        """Tell whether a parameter is a length, given as a number or with its unit."""
+        wide = "anyOf" in row.schema or isinstance(row.schema.get("type"), list)
+        is_length = row.name in _QUANTITIES or row.schema.get("x-type") == "distance"
+        return wide and is_length
+
+    # -- lists and objects
+
+    def _many(self, vertex: Vertex, row: Row) -> Field | None:
+        schema, given = row.schema, row.given
+        if given is not None and not isinstance(given, (list, tuple)):
+            return None
+        items = list(given or ())
+        inner = schema.get("items", {})
+        if takes_layer(schema):
+            return RowsField(
+                items,
+                lambda one: source_field(self.document, vertex, inner, one),
+                tr("Add a layer"),
+            )
+        if is_conditions(schema):
+            return self._conditions(vertex, row) if are_rows(given) else None
+        if holds_reference(items):
+            return None
+        if inner.get("type") in _NUMBERS and all(is_number(one) for one in items):
+            return plain.numbers(given, str(schema.get("description", "")))
+        if inner.get("type") == "string" and all(isinstance(one, str) for one in items):
+            return RowsField(items, lambda one: self.item(vertex, row, one), tr("Add a row"))
+        return self._table(items, inner)
+
+    def _table(self, items: list[Value], inner: Mapping[str, Any]) -> Field | None:
+        """Return a field of rows of numbers, such as from, to and class."""
+        of_numbers = inner.get("type") == "array" and inner.get("items", {}).get("type") == "number"
+        listed = (isinstance(one, (list, tuple)) for one in items)
+        if not of_numbers or not all(listed) or not all(is_number(x) for one in items for x in one):
+            return None
+        return RowsField(items, lambda one: plain.numbers(one, "0, 10, 1"), tr("Add a row"))
+
+    def item(self, vertex: Vertex, row: Row, given: Value) -> Field:
+        """Return the field of one text in a list."""
+        inner = row.schema.get("items", {})
+        if "x-field" in inner:
+            return self._fields(vertex, row, inner, given)
+        if inner.get("enum"):
+            return plain.choice(list(inner["enum"]), list(inner["enum"]), given)
+        return plain.text(given)
+
+    def _object(self, row: Row) -> Field | None:
+        """Return the field of an object of texts or numbers."""
+        given, schema = row.given, row.schema
+        is_object = schema.get("type") == "object" and "properties" not in schema
+        if not is_object or (given is not None and not isinstance(given, Mapping)):
+            return None
+        if not all(isinstance(one, (str, int, float)) for one in (given or {}).values()):
+            return None
+        if row.name not in _PAIRS:
+            return None
+        return pairs_field(given or {}, _PAIRS[row.name])
+
+    # -- what depends on a layer
+
+    def _conditions(self, vertex: Vertex, row: Row) -> Field:
+        properties = row.schema["items"]["properties"]
+        fields = self.fields_of(vertex, row, str(properties["field"].get("x-field", "layer")))
+        operators = [str(one) for one in properties["op"].get("enum", ("=",))]
+
+        def editor(item: Value) -> Field:
+            return ConditionRow(
+                item, fields, operators, lambda one: bound_field(self.document, one)
+            ).field
+
+        return RowsField(list(row.given or ()), editor, tr("Add a condition"))
+
+    def _fields(
+        self, vertex: Vertex, row: Row, schema: Schema | None = None, given: Value = None
+    ) -> Field:
+        """Return a list of the fields of the layer in another parameter; others may be typed."""
+        of = schema or row.schema
+        value = row.given if schema is None else given
+        box = QComboBox()
+        box.setEditable(True)
+        box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        field = Field(box, value)
+        names = [one.name for one in self.fields_of(vertex, row, str(of["x-field"]))]
+        box.addItems(names)
+        box.setCurrentText("" if value is None else str(value))
+        box.activated.connect(lambda at: field.tell(box.itemText(at) or None))
+        edit = box.lineEdit()
+        edit.editingFinished.connect(lambda: field.tell(edit.text().strip() or None))
+        return field
+
+    def fields_of(self, vertex: Vertex, row: Row, name: str) -> tuple[FieldProfile, ...]:
+        """Return the fields of the layer in another parameter: of a project's layer with samples,
+        of a step as far as they are known."""
+        value = sibling(vertex, row, name)
+        known = {one.key: one for one in self.document.layers}
+        if isinstance(value, Layer):
+            return known[value.name].fields if value.name in known else ()
+        shape = shape_of(value, self.document.flow.gives(), {})
+        fields = dict(shape.fields or {}) if shape is not None else {}
+        samples = {one.name: one for profile in known.values() for one in profile.fields}
+        return tuple(_profile(key, kind, samples.get(key)) for key, kind in fields.items())
 
 
-def _json(document: GraphDocument, given: Value) -> Field:
-    """Return a line that holds a value as JSON; what cannot be read is not taken."""
-    shown = "" if given is None else json.dumps(form.value_form(given), ensure_ascii=False)
-    edit = QLineEdit(shown)
-    field = Field(edit)
+_PAIRS = {"types": ("Field", "Type"), "members": ("Name", "Value")}
+"""Arguments that are objects of short texts, with what stands in an empty row."""
 
-    def finish() -> None:
-        text = edit.text().strip()
-        try:
-            value = form.read_value(json.loads(text), "parameter") if text else None
-        except (ValueError, form.FormError):
-            edit.setText(shown)
-            return
-        if value != given:
-            field.changed.emit(value)
 
-    edit.editingFinished.connect(finish)
-    return field
+def _profile(name: str, kind: str, like: FieldProfile | None) -> FieldProfile:
+    """Return a field that a step hands on, with the values of the project's field of that name."""
+    if like is not None and like.type == kind:
+        return like
+    return FieldProfile(name, kind)
+
+
+def is_number(value: Value) -> bool:
+    """Tell whether a value is a number and no truth value."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def holds_variable(value: Value) -> bool:
+    """Tell whether a value is a variable or a text with some."""
+    return isinstance(value, (Asked, Template))

@@ -3,14 +3,12 @@
 
 from __future__ import annotations
 
-from qgis.PyQt.QtCore import QRectF, Qt, pyqtSignal
-from qgis.PyQt.QtGui import QIcon, QPainter, QPixmap
+from qgis.PyQt.QtCore import Qt, pyqtSignal
 from qgis.PyQt.QtWidgets import (
     QAbstractItemView,
     QHBoxLayout,
     QHeaderView,
     QLabel,
-    QPushButton,
     QStackedLayout,
     QTreeWidget,
     QTreeWidgetItem,
@@ -19,17 +17,20 @@ from qgis.PyQt.QtWidgets import (
 
 from ...plugin.workflow.finding import Finding
 from ..palette import em
-from ..state_shape import Shape, paint_shape
 from .card import CHECKS, title
 from .document import GraphDocument
+from .finding_note import mend_buttons, shape_icon
 
 _ROLE = int(Qt.ItemDataRole.UserRole)
+_PARAMETER = _ROLE + 1
 
 
 class ProblemList(QWidget):
-    """The findings of a document; `step_shown` asks the canvas for a step."""
+    """The findings of a document; `step_shown` asks the canvas for a step, `parameter_shown` the
+    inspector for the parameter of it, or for "objective"."""
 
     step_shown = pyqtSignal(str)
+    parameter_shown = pyqtSignal(str)
     counted = pyqtSignal(int)
 
     def __init__(self, document: GraphDocument, parent: QWidget | None = None) -> None:
@@ -72,30 +73,27 @@ class ProblemList(QWidget):
         name = title(self._document, graph.vertex(finding.vertex)) if known else ""
         item = QTreeWidgetItem(self.tree, [name or self.tr("Workflow"), finding.message])
         item.setData(0, _ROLE, finding.vertex)
-        item.setIcon(0, self._icon(CHECKS[finding.severity]))
+        item.setData(0, _PARAMETER, _place(finding))
+        side = round(em(self) * 1.1)
+        item.setIcon(0, shape_icon(CHECKS[finding.severity], side, self.palette()))
         item.setToolTip(1, finding.message)
         if not finding.mends:
             return
         buttons = QWidget()
         row = QHBoxLayout(buttons)
         row.setContentsMargins(2, 0, 2, 0)
-        for mend in finding.mends:
-            button = QPushButton(mend.label)
-            button.setObjectName("GeoOlmMend")
-            button.clicked.connect(lambda _on=False, one=mend: self._document.mend(one))
+        for button in mend_buttons(self._document, finding):
             row.addWidget(button)
         self.tree.setItemWidget(item, 2, buttons)
-
-    def _icon(self, shape: Shape) -> QIcon:
-        side = round(em(self) * 1.1)
-        picture = QPixmap(side, side)
-        picture.fill(Qt.GlobalColor.transparent)
-        painter = QPainter(picture)
-        paint_shape(painter, QRectF(0, 0, side, side), shape, self.palette())
-        painter.end()
-        return QIcon(picture)
 
     def _show(self, item: QTreeWidgetItem) -> None:
         key = item.data(0, _ROLE)
         if key:
             self.step_shown.emit(key)
+            if item.data(0, _PARAMETER):
+                self.parameter_shown.emit(item.data(0, _PARAMETER))
+
+
+def _place(finding: Finding) -> str:
+    """Return where in the inspector a finding stands, "" for nowhere but the step."""
+    return finding.parameter or ("objective" if finding.code.startswith("objective") else "")

@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The parameters of the selected step as a form: label, field, variables, and what is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from qgis.PyQt.QtCore import QEvent, QObject, Qt, QTimer
+from qgis.PyQt.QtGui import QPalette, QWheelEvent
+from qgis.PyQt.QtWidgets import (
+    QAbstractSpinBox,
+    QApplication,
+    QComboBox,
+    QFormLayout,
+    QHBoxLayout,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from ...plugin.workflow.finding import Finding
+from ...plugin.workflow.graph import Vertex
+from ...plugin.workflow.value import Value
+from ..panel import Label, Panel
+from .bound_field import kept_field
+from .document import GraphDocument
+from .editing import takes_layer
+from .field import Field
+from .finding_note import FindingNote
+from .parameter_field import Fields
+from .parameter_row import Row, rows
+from .variable_menu import variable_button
+
+_FLASH_MS = 600
+Put = Callable[[Row, Value], None]
+
+
+class ParameterForm(Panel):
+    """Shows the rows of a step. An edit made here keeps its widget; any other change of the step
+    makes the fields anew."""
+
+    def __init__(self, document: GraphDocument, fields: Fields, put: Put) -> None:
+        super().__init__()
+        self.setObjectName("GeoOlmParameters")
+        self._document, self._make, self._put = document, fields, put
+        self.fields: dict[str, Field] = {}
+        self._rows: dict[str, Row] = {}
+        self._notes: dict[str, FindingNote] = {}
+        self._labels: dict[str, Label] = {}
+        self._signature: tuple[Any, ...] = ()
+        self._open = False
+        self._body = QWidget()
+        self._lines = QVBoxLayout(self)
+        self._lines.setContentsMargins(0, 0, 0, 0)
+        self._lines.addWidget(self._body)
+
+    def show_step(self, vertex: Vertex | None) -> None:
+        """Show the parameters of a step, None for no step."""
+        found = rows(self._document, vertex) if vertex is not None else []
+        signature = self._signed(vertex, found)
+        same = signature == self._signature and all(
+            self.fields[row.name].value == row.given for row in found
+        )
+        self._rows = {row.name: row for row in found}
+        if not same:
+            self._signature = signature
+            self._build(vertex, found)
+        self.show_findings()
+
+    def _signed(self, vertex: Vertex | None, found: list[Row]) -> tuple[Any, ...]:
+        """Return what makes new fields necessary when it changes."""
+        if vertex is None:
+            return ()
+        document = self._document
+        layers = tuple(row.given for row in found if takes_layer(row.schema))
+        known = (id(document.layers), id(document.tools), id(document.shelf))
+        names = tuple(row.name for row in found)
+        graph = document.graph
+        others = tuple((one.id, one.title, one.tool) for one in graph.vertices)
+        return (vertex.id, vertex.tool, names, layers, known, others)
+
+    def _build(self, vertex: Vertex | None, found: list[Row]) -> None:
+        focus = self._focused()
+        old = self._body
+        self.fields, self._notes, self._labels = {}, {}, {}
+        self._body = QWidget()
+        if vertex is not None:
+            self._make.begin(vertex, found)
+            for row in found:
+                self.fields[row.name] = self._make.field(vertex, row)
+            for name in self._make.end():
+                self.fields[name] = kept_field(self._rows[name].given)
+            self._lay(vertex, found)
+        self._lines.replaceWidget(old, self._body)
+        old.hide()
+        old.deleteLater()
+        self.restyle_all()
+        if focus in self.fields:
+            self.fields[focus].focus.setFocus()
+
+    def _lay(self, vertex: Vertex, found: list[Row]) -> None:
+        column = QVBoxLayout(self._body)
+        column.setContentsMargins(0, 0, 0, 0)
+        usual = [row for row in found if not row.is_advanced]
+        column.addLayout(self._form(vertex, usual))
+        advanced = [row for row in found if row.is_advanced]
+        if not advanced:
+            return
+        more = QToolButton()
+        more.setObjectName("GeoOlmAdvanced")
+        more.setText(self.tr("Advanced parameters"))
+        more.setCheckable(True)
+        more.setAutoRaise(True)
+        more.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        inner = QWidget()
+        inner.setLayout(self._form(vertex, advanced))
+
+        def fold(on: bool) -> None:
+            self._open = on
+            inner.setVisible(on)
+            more.setArrowType(Qt.ArrowType.DownArrow if on else Qt.ArrowType.RightArrow)
+
+        more.toggled.connect(fold)
+        column.addWidget(more)
+        column.addWidget(inner)
+        is_open = self._open or any(row.given is not None for row in advanced)
+        more.setChecked(is_open)
+        fold(is_open)
+
+    def _form(self, vertex: Vertex, found: list[Row]) -> QFormLayout:
+        form = QFormLayout()
+        form.setContentsMargins(0, 0, 0, 0)
+        form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapAllRows)
+        form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
+        for row in found:
+            self._add(form, vertex, row)
+        return form
+
+    def _add(self, form: QFormLayout, vertex: Vertex, row: Row) -> None:
+        field = self.fields[row.name]
+        widget = field.widget
+        widget.setObjectName(f"GeoOlmParameter_{row.name}")
+        widget.setToolTip(str(row.schema.get("description", "")))
+        field.focus.setAccessibleName(row.label)
+        guard(widget)
+        label = Label(f"{row.label} *" if row.is_required else row.label, wrap=True)
+        label.setBuddy(field.focus)
+        line = QHBoxLayout()
+        line.setContentsMargins(0, 0, 0, 0)
+        line.setSpacing(2)
+        line.addWidget(widget, 1)
+        button = variable_button(self._document, vertex.id, row.path, self._body)
+        line.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
+        note = FindingNote(self._document)
+        column = QVBoxLayout()
+        column.setSpacing(2)
+        column.addLayout(line)
+        column.addWidget(note)
+        form.addRow(label, column)
+        self._labels[row.name], self._notes[row.name] = label, note
+        field.changed.connect(lambda value, name=row.name: self._put(self._rows[name], value))
+
+    def _focused(self) -> str:
+        focus = QApplication.focusWidget()
+        for name, one in self.fields.items():
+            if focus is not None and (one.widget is focus or one.widget.isAncestorOf(focus)):
+                return name
+        return ""
+
+    # -- what is wrong
+
+    def show_findings(self) -> list[Finding]:
+        """Show the findings beside their parameters; return those that belong to none."""
+        key = self._signature[0] if self._signature else ""
+        found = self._document.findings_of(key) if key else ()
+        of_row = {name: [x for x in found if self._is_about(x, name)] for name in self._notes}
+        for name, note in self._notes.items():
+            note.put(of_row[name])
+        shown = [one for some in of_row.values() for one in some]
+        return [one for one in found if one not in shown]
+
+    def _is_about(self, finding: Finding, name: str) -> bool:
+        return bool(finding.parameter) and finding.parameter == name
+
+    def point_at(self, name: str) -> QWidget | None:
+        """Put the cursor into the field of a parameter and light its label once; return it."""
+        field = self.fields.get(name)
+        if field is None:
+            return None
+        more = self._body.findChild(QToolButton, "GeoOlmAdvanced")
+        if more is not None and self._rows[name].is_advanced:
+            more.setChecked(True)
+        field.focus.setFocus(Qt.FocusReason.OtherFocusReason)
+        label = self._labels[name]
+        palette = QPalette(label.palette())
+        lit = QPalette(palette)
+        roles = QPalette.ColorRole
+        lit.setColor(roles.Window, palette.color(roles.Highlight))
+        lit.setColor(roles.WindowText, palette.color(roles.HighlightedText))
+        label.setAutoFillBackground(True)
+        label.setPalette(lit)
+        QTimer.singleShot(_FLASH_MS, label, lambda: _calm(label, palette))
+        return field.widget
+
+
+def _calm(label: Label, palette: QPalette) -> None:
+    label.setAutoFillBackground(False)
+    label.setPalette(palette)
+
+
+class _Guard(QObject):
+    """Leaves the wheel to the scroll area, so that scrolling changes no value."""
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Ignore the wheel over a field that has no focus."""
+        if isinstance(event, QWheelEvent) and not watched.hasFocus():
+            event.ignore()
+            return True
+        return False
+
+
+def guard(widget: QWidget) -> None:
+    """Keep lists and numbers in a widget from turning with the wheel."""
+    held = _Guard(widget)
+    inner: list[QWidget] = [*widget.findChildren(QComboBox), *widget.findChildren(QAbstractSpinBox)]
+    for one in (widget, *inner):
+        if isinstance(one, (QComboBox, QAbstractSpinBox)):
+            one.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+            one.installEventFilter(held)

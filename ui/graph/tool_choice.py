@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The agent and the tool of a step: what can be chosen, and what each choice carries over."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from qgis.PyQt.QtCore import QCoreApplication, Qt
+from qgis.PyQt.QtWidgets import QComboBox
+
+from ...plugin.workflow.graph import Graph, Kind, Vertex
+from ...plugin.workflow.value import Layer, Output, Value
+from ...tools.base import Family
+from ..icon import FOLDER, own_icon, theme_icon, tool_icon
+from ..palette import agent_colour
+from .card import title
+from .document import GraphDocument
+from .parameter_row import algorithm_of
+from .shelf import RUN_ALGORITHM
+from .swapping import Swap, swap, swap_algorithm
+
+_MOST_ALGORITHMS = 6
+_TIP = int(Qt.ItemDataRole.ToolTipRole)
+
+
+def tr(text: str) -> str:
+    """Translate a text of the choice."""
+    return QCoreApplication.translate("ToolChoice", text)
+
+
+def words_of(names: tuple[str, ...]) -> str:
+    """Return parameters as a reader knows them."""
+    return ", ".join(one.replace("_", " ").lower() for one in names)
+
+
+class ToolChoice:
+    """Fills the lists of agents and tools, and makes the changes that are chosen there."""
+
+    def __init__(self, document: GraphDocument) -> None:
+        self._document = document
+        self.agent, self.tool = QComboBox(), QComboBox()
+        self.agent.setObjectName("GeoOlmStepAgent")
+        self.tool.setObjectName("GeoOlmStepTool")
+        for box in (self.agent, self.tool):
+            box.setSizeAdjustPolicy(
+                QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
+            )
+            box.setMinimumContentsLength(10)
+        self.said: Callable[[str], None] = lambda text: None
+        self._swaps: dict[str, Swap] = {}
+        self._vertex = Vertex("")
+        self._seen: tuple[object, ...] = ()
+        self.agent.activated.connect(lambda _at: self._give())
+        self.tool.activated.connect(lambda _at: self._swap())
+
+    def show_step(self, vertex: Vertex) -> None:
+        """Offer the agents and the tools of a step."""
+        document = self._document
+        seen = (vertex.kind, vertex.tool, vertex.agent, vertex.parameters, id(document.tools),
+                id(document.shelf), document.graph.ids())  # fmt: skip
+        self._vertex = vertex
+        if seen == self._seen:
+            return
+        self._seen = seen
+        self._fill_agents()
+        self._fill_tools()
+
+    # -- filling
+
+    def _fill_agents(self) -> None:
+        vertex, roles = self._vertex, self._document.roles
+        self.agent.clear()
+        is_task = vertex.kind is Kind.TASK
+        self.agent.setEnabled(is_task)
+        if not is_task:
+            self.agent.addItem(theme_icon("user"), tr("You"), "")
+            return
+        for role in roles.all():
+            icon = role.icon.rpartition(".")[0] or role.icon
+            is_own = bool(role.icon) and (FOLDER / role.icon).is_file()
+            colour = agent_colour(self.agent.palette(), role.name)
+            self.agent.addItem(
+                own_icon(icon, colour) if is_own else theme_icon(icon), role.label, role.name
+            )
+            self.agent.setItemData(self.agent.count() - 1, role.scope, _TIP)
+        if roles.find(vertex.agent) is None:
+            self.agent.addItem(vertex.agent or tr("No agent"), vertex.agent)
+        self.agent.setCurrentIndex(self.agent.findData(vertex.agent))
+
+    def _fill_tools(self) -> None:
+        vertex, document = self._vertex, self._document
+        self.tool.clear()
+        self._swaps = {}
+        is_task = vertex.kind is Kind.TASK
+        self.tool.setEnabled(is_task)
+        if not is_task:
+            self.tool.addItem(title(document, vertex), "")
+            return
+        self.tool.addItem(tr("Chosen when it runs"), "")
+        role = document.roles.find(vertex.agent)
+        names = [one for one in (role.tools if role else ()) if one in document.tools]
+        if algorithm_of(vertex):
+            self._put_own(vertex)
+        elif vertex.tool and vertex.tool not in names:
+            names.insert(0, vertex.tool)
+        for name in names:
+            if name != RUN_ALGORITHM:
+                self._put_tool(name)
+        self._put_algorithms()
+        self.tool.setCurrentIndex(max(self.tool.findData(algorithm_of(vertex) or vertex.tool), 0))
+
+    def _put_own(self, vertex: Vertex) -> None:
+        algorithm = algorithm_of(vertex)
+        label = self._algorithms().get(algorithm, algorithm)
+        self.tool.addItem(tool_icon("", algorithm), label, algorithm)
+
+    def _algorithms(self) -> dict[str, str]:
+        found = self._document.shelf.algorithms()
+        return {one.id: one.label for one in found if not one.refused}
+
+    def _put_tool(self, name: str) -> None:
+        document, vertex = self._document, self._vertex
+        tool = document.tools.get(name)
+        label = tool.label if tool and tool.label else name
+        if tool is None or name == vertex.tool:
+            self.tool.addItem(tool_icon(name), label, name)
+            return
+        role = document.roles.of(name)
+        agent = role.name if role else vertex.agent
+        self._put_swap(name, label, swap(vertex, tool, agent, self._family_of), tool_icon(name))
+
+    def _put_algorithms(self) -> None:
+        """Offer the algorithms that do what the tool is called."""
+        document, vertex = self._document, self._vertex
+        own, labels = algorithm_of(vertex), self._algorithms()
+        definition = document.tools.get(vertex.tool)
+        phrase = labels.get(own, "") if own else (definition.label if definition else "")
+        found = [one for one in document.shelf.found(phrase) if one in labels] if phrase else []
+        for algorithm in [one for one in found if one != own][:_MOST_ALGORITHMS]:
+            schema = document.shelf.schema(algorithm)
+            if schema is not None:
+                made = swap_algorithm(vertex, algorithm, schema, vertex.agent, self._family_of)
+                icon = tool_icon("", algorithm)
+                self._put_swap(algorithm, labels[algorithm], made, icon)
+
+    def _put_swap(self, key: str, label: str, made: Swap, icon: object) -> None:
+        """Offer another tool, with what it would not take over."""
+        self._swaps[key] = made
+        lost = tr("{0} (without {1})").replace("{0}", label)
+        text = lost.replace("{1}", words_of(made.lost)) if made.lost else label
+        self.tool.addItem(icon, text, key)
+        self.tool.setItemData(self.tool.count() - 1, told(made), _TIP)
+
+    def _family_of(self, value: Value) -> Family:
+        known = isinstance(value, (Layer, Output))
+        return (self._document.flow.family(value) if known else None) or Family.ANY
+
+    # -- changing
+
+    def _give(self) -> None:
+        """Give the step to another agent."""
+        vertex, name = self._vertex, str(self.agent.currentData())
+        if name == vertex.agent or not self._document.graph.has(vertex.id):
+            return
+        text = tr("Give {0} to {1}").replace("{0}", title(self._document, vertex))
+        text = text.replace("{1}", self.agent.currentText())
+
+        def give(graph: Graph) -> Graph:
+            return graph.with_vertex(replace(graph.vertex(vertex.id), agent=name))
+
+        self._document.edit(text, give)
+
+    def _swap(self) -> None:
+        """Change the tool of the step; what was not carried over is told."""
+        vertex, key = self._vertex, str(self.tool.currentData() or "")
+        document = self._document
+        if key == (algorithm_of(vertex) or vertex.tool) or not document.graph.has(vertex.id):
+            return
+        old = title(document, vertex)
+        if not key:
+            text = tr("Let the tool of {} be chosen when it runs").replace("{}", old)
+            free = replace(vertex, tool="", parameters=None)
+            document.edit(text, lambda graph: graph.with_vertex(free))
+            return
+        made = self._swaps[key]
+        definition = document.tools.get(key)
+        new = definition.label if definition and definition.label else key
+        text = tr("Change the tool of {0} to {1}").replace("{0}", old)
+        document.edit(text.replace("{1}", self._algorithms().get(key, new)), made.applied)
+        self.said(told(made))
+
+
+def told(made: Swap) -> str:
+    """Return what another tool takes over and what it does not, in words."""
+    parts = []
+    if made.carried:
+        parts.append(tr("Carried over: {}.").replace("{}", words_of(made.carried)))
+    if made.lost:
+        parts.append(tr("Left out: {}.").replace("{}", words_of(made.lost)))
+    return " ".join(parts)

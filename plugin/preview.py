@@ -121,4 +121,4 @@ def _extent(extent: QgsRectangle, layer: QgsMapLayer) -> str:
     if name == "m" and max(sides) >= 1000:
         sides, name = [one / 1000 for one in sides], "km"
     shown = " × ".join(number(float(f"{one:.3g}")) for one in sides)
-    return f"{shown}{SPACE}{name}"
+    return f"{shown}°" if name == "deg" else f"{shown}{SPACE}{name}"

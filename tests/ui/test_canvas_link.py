@@ -36,7 +36,7 @@ def chosen(hand: Canvas, words: str) -> None:
 
 def offered(hand: Canvas) -> list[str]:
     rows = hand.view.chooser.list
-    return [rows.item(at).text() for at in range(rows.count())]
+    return [rows.topLevelItem(at).text(0) for at in range(rows.topLevelItemCount())]
 
 
 def body(hand: Canvas, key: str) -> QRectF:

@@ -34,7 +34,7 @@ class Minimap(QGraphicsView):
         whole, port = self._view.scene(), self._view.viewport()
         if whole is None:  # the canvas is being taken down
             return
-        scene, seen = whole.itemsBoundingRect(), self._seen()
+        scene, seen = whole.contents, self._seen()
         is_needed = not scene.isEmpty() and not seen.contains(scene)
         self.setVisible(is_needed and port.width() >= LEAST_CANVAS * self._unit)
         if not self.isVisible():

@@ -6,12 +6,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from qgis.PyQt.QtCore import QObject, QPoint, QPointF, QRectF, QSize, Qt, QTimer, pyqtSignal
-from qgis.PyQt.QtGui import QImage, QPalette, QPixmap
+from qgis.PyQt.QtGui import QImage, QPainter, QPaintEvent, QPalette, QPen, QPixmap
 from qgis.PyQt.QtWidgets import QFrame, QGraphicsView, QGridLayout, QLabel, QVBoxLayout, QWidget
 
 from ...tools.base import ToolResult
 from ..number import SPACE, label, number
-from ..palette import muted
+from ..palette import ground, line, muted
+from .measure import elided, scaled
 from .node_item import NodeItem
 from .scene import GraphScene
 
@@ -44,12 +45,10 @@ class PreviewFrame(QFrame):
     def __init__(self, parent: QWidget, unit: float) -> None:
         super().__init__(parent)
         self.setObjectName("GeoOlmPreview")
-        self.setFrameShape(QFrame.Shape.StyledPanel)
-        self.setAutoFillBackground(True)
-        self.setBackgroundRole(QPalette.ColorRole.Base)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self._unit = unit
+        self.setFont(scaled(parent.font(), 0.92))
         self.picture, self.text = QLabel(), QLabel()
         self.picture.setObjectName("GeoOlmPreviewPicture")
         self.text.setObjectName("GeoOlmPreviewText")
@@ -88,12 +87,23 @@ class PreviewFrame(QFrame):
         self.setFixedWidth(round((WIDTH + 1.5) * self._unit))
         self.adjustSize()
 
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the ground and a line around it."""
+        painter = QPainter(self)
+        painter.setPen(QPen(line(self.palette()), 1))
+        painter.setBrush(ground(self.palette(), QPalette.ColorRole.Base))
+        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 4, 4)
+
     def _cell(self, grid: QGridLayout, row: int, at: int, text: str, faint: bool = False) -> None:
-        label = QLabel(text if len(text) <= 40 else f"{text[:39]}…")
+        share = 0.3 if grid is self._facts and at == 0 else 0.68 if grid is self._facts else 0.25
+        label = QLabel(elided(text, self.font(), share * WIDTH * self._unit))
         label.setTextFormat(Qt.TextFormat.PlainText)
+        if label.text() != text:
+            label.setToolTip(text)
         if faint:
             palette = QPalette(self.palette())
-            palette.setColor(QPalette.ColorRole.WindowText, muted(self.palette()))
+            for role in (QPalette.ColorRole.WindowText, QPalette.ColorRole.Text):
+                palette.setColor(role, muted(self.palette()))
             label.setPalette(palette)
         grid.addWidget(label, row, at)
 

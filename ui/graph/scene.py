@@ -39,6 +39,8 @@ class GraphScene(QGraphicsScene):
         super().__init__(document)
         self.document, self.unit, self._font = document, unit, font
         self.look = QPalette()
+        self.contents = QRectF()
+        """What the items take, as it was built last."""
         self.nodes: dict[str, NodeItem] = {}
         self.pills: dict[str, LayerItem] = {}
         self.joining = Joining(document)
@@ -89,7 +91,7 @@ class GraphScene(QGraphicsScene):
         self.frames.lay()
         self.link_layer.rebuild(graph)
         self._select(self.document.selection)
-        box = self.itemsBoundingRect()
+        box = self.contents = self.itemsBoundingRect()
         room = _MARGIN * self.unit
         self.setSceneRect(box.adjusted(-room, -room, room, room))
         self.rebuilt.emit()

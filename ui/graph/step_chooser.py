@@ -6,21 +6,24 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from qgis.PyQt.QtCore import QEvent, QObject, QPoint, QSize, Qt
-from qgis.PyQt.QtGui import QKeyEvent
+from qgis.PyQt.QtGui import QBrush, QKeyEvent
 from qgis.PyQt.QtWidgets import (
     QAbstractItemView,
     QFrame,
+    QHeaderView,
     QLabel,
     QLineEdit,
-    QListWidget,
-    QListWidgetItem,
+    QTreeWidget,
+    QTreeWidgetItem,
     QVBoxLayout,
     QWidget,
 )
 
+from ...plugin.workflow.fitting import PLURAL
 from ...plugin.workflow.graph import Vertex
+from ...tools.base import Family
 from ..icon import theme_icon, tool_icon
-from ..palette import em
+from ..palette import em, muted
 from .card import title
 from .document import GraphDocument
 
@@ -44,7 +47,14 @@ class StepChooser(QFrame):
         self.search.setPlaceholderText(self.tr("Search tools that fit…"))
         self.search.setAccessibleName(self.tr("Search tools that fit"))
         self.search.addAction(theme_icon("search"), QLineEdit.ActionPosition.LeadingPosition)
-        self.list = QListWidget()
+        self.list = QTreeWidget()
+        self.list.setColumnCount(2)
+        self.list.setHeaderHidden(True)
+        self.list.setRootIsDecorated(False)
+        self.list.header().setStretchLastSection(False)
+        self.list.header().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        self.list.header().setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
+        self.list.setTextElideMode(Qt.TextElideMode.ElideRight)
         self.list.setObjectName("GeoOlmChooserList")
         self.list.setAccessibleName(self.tr("Steps that fit"))
         self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
@@ -58,14 +68,14 @@ class StepChooser(QFrame):
             lines.addWidget(widget)
         self.search.textChanged.connect(self._fill)
         self.search.installEventFilter(self)
-        self.list.itemClicked.connect(self._chosen)
+        self.list.itemClicked.connect(lambda item, _column: self._chosen(item))
 
     def offer(self, steps: Sequence[Vertex], take: Callable[[Vertex], None], place: QPoint) -> None:
         """Open at a place on the screen with steps to choose from."""
         self._steps, self._take = steps, take
         self.search.clear()
         self._fill("")
-        self.resize(QSize(em(self) * 22, em(self) * 20))
+        self.resize(QSize(em(self) * 27, em(self) * 20))
         self.move(self._on_screen(place))
         self.show()
         self.search.setFocus(Qt.FocusReason.PopupFocusReason)
@@ -89,15 +99,37 @@ class StepChooser(QFrame):
             about = definition.description if definition else step.objective
             name = title(self._document, step)
             if all(word in f"{name} {step.tool} {about}".casefold() for word in words):
-                item = QListWidgetItem(name, self.list)
-                item.setData(_ROLE, step)
-                item.setToolTip(about)
-                item.setIcon(tool_icon(step.tool) if step.tool else theme_icon("mActionPlay"))
-        self.list.setCurrentRow(0)
+                item = QTreeWidgetItem(self.list, [name, self._kinds(step)])
+                item.setData(0, _ROLE, step)
+                item.setToolTip(0, about)
+                item.setIcon(0, tool_icon(step.tool) if step.tool else theme_icon("mActionPlay"))
+                item.setForeground(1, QBrush(muted(self.palette())))
+        self.list.setCurrentItem(self.list.topLevelItem(0))
 
-    def _chosen(self, item: QListWidgetItem | None) -> None:
+    def _kinds(self, step: Vertex) -> str:
+        """Return what a step takes and gives: "polygons to a raster"."""
+        document = self._document
+        port = next(iter(document.ports(step).values()), None)
+        gives = document.flow.given_by(step, document.graph)
+        if port is None or gives is None:
+            return self.tr("gives no layer") if gives is None else ""
+        takes = self._short(port.kinds[0])
+        if gives is Family.ANY:
+            return self.tr("any {}").replace("{}", takes)
+        return self.tr("{0} to {1}").replace("{0}", takes).replace("{1}", self._short(gives))
+
+    def _short(self, family: Family) -> str:
+        words = {
+            Family.ANY: self.tr("layer"),
+            Family.VECTOR: self.tr("vector"),
+            Family.RASTER: self.tr("raster"),
+            Family.TABLE: self.tr("table"),
+        }
+        return words.get(family, PLURAL[family])
+
+    def _chosen(self, item: QTreeWidgetItem | None) -> None:
         if item is not None:
-            step = item.data(_ROLE)
+            step = item.data(0, _ROLE)
             self.close()
             self._take(step)
 

@@ -95,8 +95,8 @@ class GraphView(QGraphicsView):
         self._beside = PointerLabel(self.viewport())
         self.minimap = Minimap(self, unit)
         for bar in (self.horizontalScrollBar(), self.verticalScrollBar()):
-            bar.valueChanged.connect(lambda _at: self.minimap.settle())
-            bar.rangeChanged.connect(lambda _least, _most: self.minimap.settle())
+            bar.valueChanged.connect(lambda _at: self._settle())
+            bar.rangeChanged.connect(lambda _least, _most: self._settle())
         self.graph_scene.set_palette(self.palette())
         self.graph_scene.rebuilt.connect(self._rebuilt)
         document.changed.connect(self._changed)
@@ -143,12 +143,25 @@ class GraphView(QGraphicsView):
         if self._fits:
             self._fits = False
             self.fit()
+        self._settle()
+
+    def _settle(self) -> None:
+        """Show overview and scroll bars only while there is more than can be seen."""
         self.minimap.settle()
+        whole = self.graph_scene.contents
+        seen = self.mapToScene(self.viewport().rect()).boundingRect()
+        policies = Qt.ScrollBarPolicy
+        policy = policies.ScrollBarAsNeeded
+        if seen.contains(whole):
+            policy = policies.ScrollBarAlwaysOff
+        if policy != self.horizontalScrollBarPolicy():
+            self.setHorizontalScrollBarPolicy(policy)
+            self.setVerticalScrollBarPolicy(policy)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Keep the overview in its corner."""
         super().resizeEvent(event)
-        self.minimap.settle()
+        self._settle()
 
     def leaveEvent(self, event: QEvent) -> None:
         """Take the preview away."""

@@ -92,7 +92,7 @@ class LibraryDetail(Panel):
     def chosen(self) -> list[EarlierVersion]:
         """Return the versions that are chosen, the earlier one first."""
         found = [one.data(_VERSION) for one in self.versions.selectedItems()]
-        return sorted(found, key=lambda one: one.time)
+        return sorted(found, key=lambda one: one.key)  # whose name is the time, to the microsecond
 
     def _build(self) -> None:
         body = QWidget()

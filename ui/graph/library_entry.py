@@ -76,8 +76,8 @@ class Entry:
 
 @dataclass(frozen=True)
 class EarlierVersion:
-    """An earlier state of a workflow: `key` its file, `time` as 2024-05-31 12:30, `summary` in
-    words what has changed since; without a graph `summary` says why it cannot be read."""
+    """An earlier state of a workflow: `key` its file, which sorts by time, `time` as 2024-05-31
+    12:30, `summary` in words what has changed since; without a graph it says why there is none."""
 
     key: str
     time: str

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from .base import MendableError
+from .place_name import alike
 from .spelling import closest, folded, listed
 
 OPERATORS = (
@@ -182,7 +183,9 @@ def _holds_any(name: str, values: list[Any], fields: Fields) -> bool:
     if known is None:
         return True
     wanted = {folded(str(value)) for value in values}
-    return any(folded(text) in wanted for text in known)
+    if any(folded(text) in wanted for text in known):
+        return True
+    return any(alike(str(value), known) for value in values)
 
 
 def _empty(name: str, kind: str, operator: str) -> Filter:
@@ -234,6 +237,7 @@ def _real_texts(name: str, value: Any, fields: Fields) -> list[str]:
     if known is None or wanted in known:
         return [wanted]
     equal = [text for text in known if folded(text) == folded(wanted)]
+    equal = equal or alike(wanted, known)
     if equal:
         return equal
     near = closest(wanted, known)

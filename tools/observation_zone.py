@@ -100,16 +100,15 @@ class ZoneGrid:
             for point in geometry.vertices():
                 yield from _cell_at(QgsPointXY(point), grid)
             return
-        whole = _window(geometry, grid)
+        whole = window_of(geometry, grid)
         if whole is None:
             return
-        shape = ogr.CreateGeometryFromWkb(bytes(geometry.asWkb()))
         column, row, columns, rows = whole
         height = max(1, _STRIP_CELLS // columns)
         met = False
         for first in range(row, row + rows, height):
             window = (column, first, columns, min(height, row + rows - first))
-            mask = _burnt(shape, window, grid)
+            mask = cells_in(geometry, window, grid)
             met = met or bool(mask.any())
             yield window, mask
         if not met:  # smaller than a cell: the one under it
@@ -123,8 +122,8 @@ def _cell_at(point: QgsPointXY, grid: Grid) -> Iterator[tuple[Window, Any]]:
         yield (column, row, 1, 1), numpy.ones((1, 1), dtype=bool)
 
 
-def _window(geometry: QgsGeometry, grid: Grid) -> Window | None:
-    """Return the cells that a geometry's box meets, None for none."""
+def window_of(geometry: QgsGeometry, grid: Grid) -> Window | None:
+    """Return the cells that the box of a geometry of the grid's CRS meets, None for none."""
     box = geometry.boundingBox()
     left = math.floor((box.xMinimum() - grid.left) / grid.width)
     right = math.ceil((box.xMaximum() - grid.left) / grid.width)
@@ -135,8 +134,9 @@ def _window(geometry: QgsGeometry, grid: Grid) -> Window | None:
     return (column, row, columns, rows) if columns > 0 and rows > 0 else None
 
 
-def _burnt(shape: ogr.Geometry, window: Window, grid: Grid) -> Any:
-    """Return which cells of a window have their middle in a shape."""
+def cells_in(geometry: QgsGeometry, window: Window, grid: Grid) -> Any:
+    """Return which cells of a window have their middle in a polygon of the grid's CRS."""
+    shape = ogr.CreateGeometryFromWkb(bytes(geometry.asWkb()))
     column, row, columns, rows = window
     target = gdal.GetDriverByName("MEM").Create("", columns, rows, 1, gdal.GDT_Byte)
     left, top = grid.left + column * grid.width, grid.top + row * grid.height

@@ -7,8 +7,9 @@ from qgis.core import QgsCoordinateReferenceSystem, QgsGeometry
 
 from .base import Family, MendableError
 from .context import Context
+from .place_name import alike
 from .source import VectorSource, plain
-from .spelling import folded, listed
+from .spelling import listed
 
 _MOST_FEATURES = 200_000
 _PREFERRED = (Family.POLYGON, Family.VECTOR, Family.LINE, Family.POINT)
@@ -53,10 +54,8 @@ def _called(source: VectorSource, name: str, context: Context) -> list[QgsGeomet
     texts = [one for one in source.names() if source.type_of(one) == "text"]
     if not texts:
         return []
-    wanted = folded(name)
     return [
         QgsGeometry(feature.geometry())
         for feature in source.rows(context.cancelled, geometry=True, only=texts)
-        if feature.hasGeometry() and any(folded(str(plain(feature[one]) or "")) == wanted
-                                         for one in texts)
-    ]  # fmt: skip
+        if feature.hasGeometry() and alike(name, [str(plain(feature[one]) or "") for one in texts])
+    ]

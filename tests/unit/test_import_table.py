@@ -35,7 +35,7 @@ USES_QT = {"plugin.llm.transport", "plugin.llm.server"}
 WITHOUT_QGIS = {
     "tools", "tools.base", "tools.registry", "tools.schema", "tools.condition", "tools.spelling",
     "tools.argument", "tools.unit", "tools.boundary", "tools.search_word",
-    "tools.search_index", "tools.delimited", "tools.moment", "tools.package",
+    "tools.search_index", "tools.delimited", "tools.moment", "tools.package", "tools.place_name",
 }  # fmt: skip
 UI_MAY_SEE = {
     "ui.icon": ("qgis.core",),

@@ -14,6 +14,7 @@ from qgis.PyQt.QtCore import QObject, QTimer
 from ..tools.catalog import build_registry
 from ..ui.graph.graph_dock import GraphDock
 from .agent.event import RunFinished, RunStarted
+from .algorithm_shelf import AlgorithmShelf
 from .canvas_desk import CanvasDesk
 from .desk import Desk
 from .file_desk import FileDesk
@@ -33,6 +34,8 @@ from .workflow.variable import VariableError, bound
 _LOG = logging.getLogger(__name__)
 _CHECK_MS, _KEEP_MS, _STOP_S = 150, 2000, 5.0
 _REHEARSAL = "rehearsal"
+RECENT = "recent_steps.json"
+"""The file of the profile that holds what was added last from the palette."""
 AUTOSAVE = "unsaved.geoflow.json"
 """The file of the profile that brings the canvas back after a crash."""
 
@@ -49,6 +52,8 @@ class GraphDesk(QObject):
         self._iface, self._dock, self._desk = iface, dock, desk
         self._registry = build_registry()
         self._roles = agents()
+        self._shelf = AlgorithmShelf(self._registry.definitions(), store_folder() / RECENT)
+        dock.document.shelf = self._shelf
         self.files = FileDesk(dock, desk, self._roles)
         self.library = LibraryDesk(dock, self.show_graph)
         self._tasks: set[RunTask] = set()
@@ -140,6 +145,10 @@ class GraphDesk(QObject):
 
     def _known(self, layers: Any) -> None:
         self._dock.document.know(self._registry.definitions(), layers, self._roles)
+        if not self._shelf.is_ready:
+            self._shelf.ready()
+            title = self.tr("Geo-OLM: reading the algorithms")
+            self._background(title, lambda emit, cancelled: self._shelf.warm(), _nothing)
 
     def _changed(self) -> None:
         self._checks.start()

@@ -66,12 +66,7 @@ class Search:
         """Return the index, built at the first call."""
         with self._lock:
             if self._index is None:
-                read = _read()
-                common, things = (
-                    " ".join(read[one].values()).split() for one in ("common", "things")
-                )
-                fts5 = has_fts5() if self._fts5 is None else self._fts5
-                self._index = Index(self._entries, common, things, read["alike"], fts5)
+                self._index = index_of(self._entries, self._fts5)
             return self._index
 
     def found(
@@ -112,6 +107,13 @@ class Search:
             for one, vector in zip(ranked, vectors)
         ]
         return sorted(scored, key=lambda one: -one.score)
+
+
+def index_of(entries: Sequence[Entry], fts5: bool | None = None) -> Index:
+    """Return an index of entries that knows the common words and the words alike. Any thread."""
+    read = _read()
+    common, things = (" ".join(read[one].values()).split() for one in ("common", "things"))
+    return Index(entries, common, things, read["alike"], has_fts5() if fts5 is None else fts5)
 
 
 def _likeness(one: Sequence[float], other: Sequence[float]) -> float:

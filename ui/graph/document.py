@@ -18,10 +18,10 @@ from ...plugin.workflow.finding import Finding, Mend, Severity
 from ...plugin.workflow.fitting import Port, ports
 from ...plugin.workflow.graph import Graph, Status, Vertex
 from ...plugin.workflow.role import Roles
+from ...plugin.workflow.shelf import ALGORITHM, NoShelf, Shelf
 from ...tools.base import LayerProfile, ToolDefinition, ToolResult
 from .comparison import Comparison
 from .flow import Flow
-from .shelf import NoShelf, Shelf
 from .undo import QUndoCommand, QUndoStack
 
 _TYPING_S = 1.0
@@ -84,7 +84,7 @@ class GraphDocument(QObject):
         self.running = False
         self.proposal: Change | None = None
         self.comparison: Comparison | None = None
-        self.algorithm_schema: Callable[[str], Mapping[str, Any] | None] = lambda identity: None
+        self._ports: dict[tuple[str, str, str], dict[str, Port]] = {}
         self.flow = Flow(self)
         self._graph = Graph()
 
@@ -220,9 +220,13 @@ class GraphDocument(QObject):
 
     def ports(self, vertex: Vertex) -> dict[str, Port]:
         """Return the parameters of a step at which links may end, those of its algorithm too."""
-        identity = (vertex.parameters or {}).get("algorithm")
-        inner = self.algorithm_schema(identity) if isinstance(identity, str) else None
-        return ports(vertex, self.tools.get(vertex.tool), inner)
+        given = (vertex.parameters or {}).get(ALGORITHM)
+        identity = given if isinstance(given, str) else ""
+        spot = (vertex.kind.value, vertex.tool, identity)
+        if spot not in self._ports:
+            inner = self.shelf.schema(identity) if identity else None
+            self._ports[spot] = ports(vertex, self.tools.get(vertex.tool), inner)
+        return self._ports[spot]
 
     # -- what is known
 
@@ -232,6 +236,7 @@ class GraphDocument(QObject):
         """Take the tools, the project's layers and the agents."""
         self.tools = {one.name: one for one in tools}
         self.layers, self.roles = tuple(layers), roles
+        self._ports = {}
         self.known_changed.emit()
 
     def set_findings(self, findings: Iterable[Finding]) -> None:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...plugin.workflow.graph import Vertex
+from ...plugin.workflow.shelf import ALGORITHM, PARAMETERS, RUN_ALGORITHM
 from ...plugin.workflow.value import Value
 from .document import GraphDocument
-from .shelf import ALGORITHM, PARAMETERS, RUN_ALGORITHM
 
 Schema = Mapping[str, Any]
 HIDDEN = frozenset({"x-destination"})

@@ -1,23 +1,42 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The palette: layers, tools by agent and steps for the user, found by words."""
+"""The palette: layers, tools by agent, all algorithms of the registry, and steps for the user."""
 
 from __future__ import annotations
 
-from qgis.PyQt.QtCore import Qt, pyqtSignal
+from collections.abc import Callable
+
+from qgis.PyQt.QtCore import QMimeData, Qt, pyqtSignal
 from qgis.PyQt.QtGui import QKeyEvent
 from qgis.PyQt.QtWidgets import QLineEdit, QTreeWidget, QTreeWidgetItem, QVBoxLayout, QWidget
 
 from ...plugin.workflow.graph import Kind, Vertex
-from ..icon import FAMILIES, FOLDER, own_icon, theme_icon
+from ...plugin.workflow.shelf import ALGORITHM, PARAMETERS, RUN_ALGORITHM, Offered
+from ..icon import FAMILIES, FOLDER, own_icon, theme_icon, tool_icon
 from ..palette import agent_colour
 from ..panel import Panel
+from .carried import layer_mime, step_mime
 from .document import GraphDocument
 
 _ROLE = int(Qt.ItemDataRole.UserRole)
+_FILL = _ROLE + 1
+_KEY = _ROLE + 2
+Fill = Callable[[QTreeWidgetItem], None]
+
+
+class StepTree(QTreeWidget):
+    """A tree whose leaves can be dragged onto the canvas."""
+
+    def mimeData(self, items: list[QTreeWidgetItem]) -> QMimeData:
+        """Return the step or the layer that is dragged."""
+        data = items[0].data(0, _ROLE) if items else None
+        if isinstance(data, Vertex):
+            return step_mime(data)
+        return layer_mime(data) if isinstance(data, str) else QMimeData()
 
 
 class StepPalette(Panel):
-    """What can be added. `chosen` carries a Vertex without an id, or the name of a layer."""
+    """What can be added. `step_chosen` carries a Vertex without an id, `layer_chosen` the name of
+    a layer."""
 
     step_chosen = pyqtSignal(object)
     layer_chosen = pyqtSignal(str)
@@ -32,16 +51,21 @@ class StepPalette(Panel):
         self.search.setAccessibleName(self.tr("Search tools"))
         self.search.setClearButtonEnabled(True)
         self.search.addAction(theme_icon("search"), QLineEdit.ActionPosition.LeadingPosition)
-        self.tree = QTreeWidget()
+        self.tree = StepTree()
         self.tree.setObjectName("GeoOlmPaletteTree")
         self.tree.setAccessibleName(self.tr("Steps that can be added"))
         self.tree.setHeaderHidden(True)
+        self.tree.setDragEnabled(True)
+        self.tree.setUniformRowHeights(True)
+        self._open: set[str] = {"layers"}
         self._lines = QVBoxLayout(self)
         self._lines.addWidget(self.search)
         self._lines.addWidget(self.tree, 1)
-        self.search.textChanged.connect(self._search)
+        self.search.textChanged.connect(lambda _text: self.fill())
         self.search.returnPressed.connect(self._take_first)
         self.tree.itemActivated.connect(lambda item, _column: self._take(item))
+        self.tree.itemExpanded.connect(self._expand)
+        self.tree.itemCollapsed.connect(lambda item: self._open.discard(item.data(0, _KEY)))
         document.known_changed.connect(self.fill)
         self.fill()
 
@@ -51,86 +75,243 @@ class StepPalette(Panel):
         self._lines.setContentsMargins(pad, pad, pad, pad)
         self._lines.setSpacing(pad)
 
+    # -- filling
+
     def fill(self) -> None:
-        """Show everything, by kind."""
+        """Show everything by kind, or what fits the search, best first."""
         self.tree.clear()
-        layers = self._branch(self.tr("Layers"), "mIconVector")
-        for layer in self._document.layers:
-            if not layer.short:
-                self._leaf(
-                    layers, layer.key, layer.key, FAMILIES.get(layer.family.value, "mIconVector")
-                )
-        layers.setExpanded(True)
+        phrase = self.search.text().strip()
+        if phrase:
+            self._fill_found(phrase)
+            return
+        self._fill_layers()
+        self._fill_recent()
         for role in self._document.roles.all():
-            tools = [self._document.tools[one] for one in role.tools if one in self._document.tools]
+            tools = [one for one in role.tools if one in self._document.tools]
             icon = role.icon.rpartition(".")[0] or role.icon
-            branch = self._branch(f"{role.label} {len(tools)}", icon)
+            branch = self._branch(role.name, f"{role.label} {len(tools)}", icon)
             if role.icon and (FOLDER / role.icon).is_file():
                 branch.setIcon(0, own_icon(icon, agent_colour(self.palette(), role.name)))
             for tool in tools:
-                step = Vertex("", role.name, "", tool.name, {})
-                item = self._leaf(branch, tool.label or tool.name, step, "processingAlgorithm")
-                item.setToolTip(0, tool.description)
-        yours = self._branch(self.tr("Steps for you"), "user")
-        review = Vertex("", objective=self.tr("Look at the layer"), parameters={}, kind=Kind.REVIEW)
-        asked = Vertex("", objective=self.tr("Which value?"), parameters={}, kind=Kind.QUESTION)
-        self._leaf(yours, self.tr("Review stop"), review, "mActionPlay")
-        self._leaf(yours, self.tr("Question"), asked, "mActionHelpContents")
+                self._put_tool(branch, tool, role.name)
+            self._unfold(branch)
+        self._fill_yours()
+        self._fill_algorithms()
 
-    def _branch(self, text: str, icon: str) -> QTreeWidgetItem:
-        item = QTreeWidgetItem(self.tree, [text])
-        item.setIcon(0, theme_icon(icon))
-        font = item.font(0)
-        font.setBold(True)
-        item.setFont(0, font)
+    def _fill_layers(self) -> None:
+        branch = self._branch("layers", self.tr("Layers"), "mIconVector")
+        for layer in self._document.layers:
+            if not layer.short:
+                icon = FAMILIES.get(layer.family.value, "mIconVector")
+                self._leaf(branch, layer.key, layer.key, theme_icon(icon))
+        self._unfold(branch)
+
+    def _fill_recent(self) -> None:
+        found = [one for one in self._document.shelf.recent() if self._is_known(one)]
+        if found:
+            branch = self._branch("recent", self.tr("Recently used"), "mIconHistory")
+            for key in found:
+                self._put(branch, key)
+            self._unfold(branch)
+
+    def _fill_yours(self) -> None:
+        yours = self._branch("yours", self.tr("Steps for you"), "user")
+        for step in self._own_steps():
+            icon = "mActionPlay" if step.kind is Kind.REVIEW else "mActionHelpContents"
+            text = self.tr("Review stop") if step.kind is Kind.REVIEW else self.tr("Question")
+            self._leaf(yours, text, step, theme_icon(icon))
+        self._unfold(yours)
+
+    def _own_steps(self) -> tuple[Vertex, ...]:
+        return (
+            Vertex("", objective=self.tr("Look at the layer"), parameters={}, kind=Kind.REVIEW),
+            Vertex("", objective=self.tr("Which value?"), parameters={}, kind=Kind.QUESTION),
+        )
+
+    # -- algorithms
+
+    def _fill_algorithms(self) -> None:
+        """Show all algorithms by provider and group; each branch is filled when it is opened."""
+        found = self._document.shelf.algorithms()
+        offered = [one for one in found if not one.refused]
+        refused = [one for one in found if one.refused]
+        if offered:
+            text = self.tr("Processing algorithms {}").replace("{}", str(len(offered)))
+            branch = self._branch("algorithms", text, "processingAlgorithm")
+            self._later(branch, lambda item: self._fill_providers(item, offered))
+        if refused:
+            text = self.tr("Not offered here {}").replace("{}", str(len(refused)))
+            branch = self._branch("refused", text, "mIconWarning")
+            self._later(branch, lambda item: [self._put_algorithm(item, x) for x in refused])
+
+    def _fill_providers(self, branch: QTreeWidgetItem, offered: list[Offered]) -> None:
+        for name in dict.fromkeys(one.provider for one in offered):
+            own = [one for one in offered if one.provider == name]
+            item = self._branch(f"algorithms {name}", f"{name} {len(own)}", "", branch)
+            item.setIcon(0, tool_icon("", own[0].id))
+            self._later(item, lambda into, some=own: self._fill_groups(into, some))
+
+    def _fill_groups(self, branch: QTreeWidgetItem, own: list[Offered]) -> None:
+        for name in dict.fromkeys(one.group for one in own):
+            some = [one for one in own if one.group == name]
+            key = f"{branch.data(0, _KEY)} {name}"
+            item = self._branch(key, name or self.tr("Others"), "mIconFolder", branch)
+            self._later(item, lambda into, held=some: [self._put_algorithm(into, x) for x in held])
+
+    def _put_algorithm(self, branch: QTreeWidgetItem, one: Offered) -> None:
+        if one.refused:
+            text = f"{one.label}: {one.refused}"
+            item = self._leaf(branch, text, None, theme_icon("mIconWarning"))
+            item.setForeground(0, self.palette().placeholderText())
+            said = self.tr("{0} is not offered here, since it {1}.").replace("{0}", one.label)
+            item.setToolTip(0, said.replace("{1}", one.refused))
+            return
+        item = self._leaf(branch, one.label, self._running(one), tool_icon("", one.id))
+        item.setToolTip(0, f"{one.about or one.label}\n{one.id}")
+
+    def _running(self, one: Offered) -> Vertex:
+        """Return a step that runs an algorithm."""
+        roles = self._document.roles
+        holding = [x.name for x in roles.all() if RUN_ALGORITHM in x.tools]
+        is_raster = "raster" in one.group.casefold() and "raster" in holding
+        agent = "raster" if is_raster else next(iter(holding), "")
+        parameters = {ALGORITHM: one.id, PARAMETERS: {}}
+        return Vertex("", agent, "", RUN_ALGORITHM, parameters, title=one.label)
+
+    # -- finding
+
+    def _fill_found(self, phrase: str) -> None:
+        """Show what fits a phrase: steps for you and layers by name, tools and algorithms as the
+        tools' own search ranks them."""
+        wanted = phrase.casefold().split()
+        shelf = self._document.shelf
+        ranked = [one for one in shelf.found(phrase) if self._is_known(one)]
+        tools = [one for one in ranked if one in self._document.tools]
+        for key, one in self._document.tools.items():
+            about = f"{one.label} {key} {one.description}".casefold()
+            if key not in tools and all(word in about for word in wanted):
+                tools.append(key)
+        known = {one.id: one for one in shelf.algorithms()}
+        algorithms = [known[one] for one in ranked if one in known]
+        algorithms.sort(key=lambda one: bool(one.refused))
+        layers = [one for one in self._document.layers if not one.short]
+        held = [one for one in layers if all(word in one.key.casefold() for word in wanted)]
+        if tools:
+            branch = self._branch("", self.tr("Tools"), "processingAlgorithm")
+            for key in tools:
+                self._put(branch, key)
+        if held:
+            branch = self._branch("", self.tr("Layers"), "mIconVector")
+            for layer in held:
+                icon = FAMILIES.get(layer.family.value, "mIconVector")
+                self._leaf(branch, layer.key, layer.key, theme_icon(icon))
+        if algorithms:
+            branch = self._branch("", self.tr("Processing algorithms"), "processingAlgorithm")
+            for algorithm in algorithms:
+                self._put_algorithm(branch, algorithm)
+        self.tree.expandAll()
+        if not (tools or held or algorithms):
+            self._branch("", self.tr("Nothing fits these words."), "search")
+
+    def _is_known(self, key: str) -> bool:
+        return key in self._document.tools or any(
+            one.id == key for one in self._document.shelf.algorithms()
+        )
+
+    # -- items
+
+    def _put(self, branch: QTreeWidgetItem, key: str) -> None:
+        """Put a tool or an algorithm into a branch."""
+        if key in self._document.tools:
+            role = self._document.roles.of(key)
+            self._put_tool(branch, key, role.name if role else "")
+            return
+        for one in self._document.shelf.algorithms():
+            if one.id == key:
+                self._put_algorithm(branch, one)
+
+    def _put_tool(self, branch: QTreeWidgetItem, name: str, agent: str) -> None:
+        tool = self._document.tools[name]
+        step = Vertex("", agent, "", name, {})
+        item = self._leaf(branch, tool.label or name, step, tool_icon(name))
+        item.setToolTip(0, tool.description)
+
+    def _branch(
+        self, key: str, text: str, icon: str, under: QTreeWidgetItem | None = None
+    ) -> QTreeWidgetItem:
+        item = QTreeWidgetItem(under or self.tree, [text])
+        item.setData(0, _KEY, key)
+        if icon:
+            item.setIcon(0, theme_icon(icon))
+        if under is None:
+            font = item.font(0)
+            font.setBold(True)
+            item.setFont(0, font)
         return item
 
-    def _leaf(self, branch: QTreeWidgetItem, text: str, data: object, icon: str) -> QTreeWidgetItem:
+    def _leaf(
+        self, branch: QTreeWidgetItem, text: str, data: object, icon: object
+    ) -> QTreeWidgetItem:
         item = QTreeWidgetItem(branch, [text])
         item.setData(0, _ROLE, data)
-        item.setIcon(0, theme_icon(icon))
+        item.setIcon(0, icon)
         return item
 
-    def _search(self, phrase: str) -> None:
-        """Show what has all words of a phrase in its name or its description."""
-        wanted = phrase.casefold().split()
-        self.fill()
-        if not wanted:
-            return
-        for at in range(self.tree.topLevelItemCount()):
-            branch = self.tree.topLevelItem(at)
-            shown = 0
-            for place in range(branch.childCount()):
-                item = branch.child(place)
-                about = f"{item.text(0)} {item.toolTip(0)}".casefold()
-                fits = all(word in about for word in wanted)
-                item.setHidden(not fits)
-                shown += bool(fits)
-            branch.setHidden(not shown)
-            branch.setExpanded(bool(shown))
+    def _later(self, branch: QTreeWidgetItem, fill: Fill) -> None:
+        """Fill a branch when it is opened first."""
+        branch.setData(0, _FILL, fill)
+        branch.setChildIndicatorPolicy(QTreeWidgetItem.ChildIndicatorPolicy.ShowIndicator)
+        self._unfold(branch)
 
-    def _leaves(self) -> list[QTreeWidgetItem]:
-        found = []
+    def _unfold(self, branch: QTreeWidgetItem) -> None:
+        """Open a branch that was open before."""
+        if branch.data(0, _KEY) in self._open:
+            branch.setExpanded(True)
+
+    def _expand(self, item: QTreeWidgetItem) -> None:
+        key, fill = item.data(0, _KEY), item.data(0, _FILL)
+        if key:
+            self._open.add(key)
+        if fill is not None:
+            item.setData(0, _FILL, None)
+            fill(item)
+
+    # -- choosing
+
+    def _first(self) -> QTreeWidgetItem | None:
+        """Return the first leaf that can be added."""
         for at in range(self.tree.topLevelItemCount()):
             branch = self.tree.topLevelItem(at)
-            found += [branch.child(place) for place in range(branch.childCount())]
-        return [one for one in found if not one.isHidden()]
+            for place in range(branch.childCount()):
+                if branch.child(place).data(0, _ROLE) is not None:
+                    return branch.child(place)
+        return None
 
     def _take_first(self) -> None:
-        found = self._leaves()
-        if self.search.text().strip() and found:
-            self._take(found[0])
+        found = self._first()
+        if self.search.text().strip() and found is not None:
+            self._take(found)
 
     def _take(self, item: QTreeWidgetItem) -> None:
         data = item.data(0, _ROLE)
         if isinstance(data, Vertex):
+            key = (data.parameters or {}).get(ALGORITHM) or data.tool
+            if key:
+                self._document.shelf.used(str(key))
             self.step_chosen.emit(data)
         elif isinstance(data, str):
             self.layer_chosen.emit(data)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Go from the search to the list with Down."""
+        """Go from the search to the list with Down, and back with Esc."""
         if event.key() == Qt.Key.Key_Down and self.search.hasFocus():
             self.tree.setFocus()
+            first = self._first()
+            if first is not None:
+                self.tree.setCurrentItem(first)
+            return
+        if event.key() == Qt.Key.Key_Escape and (self.search.text() or self.tree.hasFocus()):
+            self.search.clear()
+            self.search.setFocus()
             return
         super().keyPressEvent(event)

@@ -9,11 +9,11 @@ from typing import Any
 
 from ...plugin.workflow.fitting import fits, kinds_of
 from ...plugin.workflow.graph import Graph, Vertex
+from ...plugin.workflow.shelf import ALGORITHM, PARAMETERS, RUN_ALGORITHM
 from ...plugin.workflow.value import Value
 from ...tools.base import Family, ToolDefinition
 from .editing import takes_layer, takes_many
 from .field import holds_reference, is_bound
-from .shelf import ALGORITHM, PARAMETERS, RUN_ALGORITHM
 
 FamilyOf = Callable[[Value], Family]
 Schemas = Mapping[str, Mapping[str, Any]]

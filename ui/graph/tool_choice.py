@@ -10,6 +10,7 @@ from qgis.PyQt.QtCore import QCoreApplication, Qt
 from qgis.PyQt.QtWidgets import QComboBox
 
 from ...plugin.workflow.graph import Graph, Kind, Vertex
+from ...plugin.workflow.shelf import RUN_ALGORITHM
 from ...plugin.workflow.value import Layer, Output, Value
 from ...tools.base import Family
 from ..icon import FOLDER, own_icon, theme_icon, tool_icon
@@ -17,7 +18,6 @@ from ..palette import agent_colour
 from .card import title
 from .document import GraphDocument
 from .parameter_row import algorithm_of
-from .shelf import RUN_ALGORITHM
 from .swapping import Swap, swap, swap_algorithm
 
 _MOST_ALGORITHMS = 6

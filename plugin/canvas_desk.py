@@ -7,11 +7,10 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from qgis.core import QgsApplication, QgsMimeDataUtils, QgsProject, QgsRasterLayer, QgsVectorLayer
+from qgis.core import QgsMimeDataUtils, QgsProject, QgsRasterLayer, QgsVectorLayer
 from qgis.PyQt.QtCore import QObject
 
 from ..tools.base import ToolError
-from ..tools.parameter_schema import schema
 from .preview import Preview
 from .source import opened_in
 
@@ -30,8 +29,6 @@ class CanvasDesk(QObject):
         self._waiting: list[Waiting] = []
         self._drawn: OrderedDict[tuple[Any, ...], Any] = OrderedDict()
         self._drawing: Preview | None = None
-        self._schemas: dict[str, Any] = {}
-        view.document.algorithm_schema = self._schema
         view.sources_dropped.connect(self._open)
         view.document.known_changed.connect(self._take)
         view.previews.wanted.connect(self._preview)
@@ -41,13 +38,6 @@ class CanvasDesk(QObject):
         """Let go of the project and of a picture that is being drawn."""
         QgsProject.instance().layersWillBeRemoved.disconnect(self._forget)
         self._cancel()
-
-    def _schema(self, identity: str) -> Any:
-        """Return what an algorithm takes as JSON schema, None where there is none called so."""
-        if identity not in self._schemas:
-            found = QgsApplication.processingRegistry().createAlgorithmById(identity)
-            self._schemas[identity] = None if found is None else schema(found)
-        return self._schemas[identity]
 
     # -- what is dropped
 

@@ -15,6 +15,7 @@ from qgis.PyQt.QtGui import QColor
 from qgis.PyQt.QtTest import QTest
 from qgis.PyQt.QtWidgets import QWidget
 
+from geo_olm.plugin.algorithm_shelf import AlgorithmShelf
 from geo_olm.plugin.canvas_desk import CanvasDesk
 from geo_olm.plugin.workflow.graph import Graph, Vertex
 from geo_olm.plugin.workflow.role import Role, Roles
@@ -162,6 +163,7 @@ def test_the_inputs_of_an_algorithm_are_ports_that_links_end_at(bench: Bench) ->
 
 
 def known_layers(bench: Bench, *names: str) -> None:
+    bench.document.shelf = AlgorithmShelf((COUNT, RUN), Path())
     profiles = [LayerProfile(one, one, Family.POLYGON, "polygon", "EPSG:4326") for one in names]
     bench.document.know((COUNT, RUN), profiles, ROLES)
 

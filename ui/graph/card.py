@@ -13,6 +13,7 @@ from ...plugin.workflow import fitting
 from ...plugin.workflow.finding import Severity
 from ...plugin.workflow.graph import Kind, Status, Vertex
 from ...plugin.workflow.port import name_of
+from ...plugin.workflow.shelf import ALGORITHM, RUN_ALGORITHM
 from ...plugin.workflow.value import Layer, Output, Value
 from ...plugin.workflow.wording import value_text
 from ...tools.base import Family, ToolDefinition
@@ -21,7 +22,6 @@ from ..state_shape import Shape
 from .document import GraphDocument, Mark
 
 MOST_PARAMETERS = 3
-RUN_ALGORITHM = "run_algorithm"
 SHAPES = {
     Status.PENDING: Shape.IDLE,
     Status.RUNNING: Shape.RUNNING,
@@ -197,7 +197,7 @@ def _subtitle(document: GraphDocument, vertex: Vertex, definition: ToolDefinitio
     agent = role.label if role else vertex.agent
     if vertex.is_abstract:
         return f"{agent} · {tr('chosen when it runs')}"
-    identity = (vertex.parameters or {}).get("algorithm")
+    identity = (vertex.parameters or {}).get(ALGORITHM)
     if vertex.tool == RUN_ALGORITHM and isinstance(identity, str):
         return f"{agent} · {identity}"
     return f"{agent} · {(definition.label if definition else '') or vertex.tool}"

@@ -20,6 +20,7 @@ help:
 	echo 'make run        open QGIS with the plugin and a demo project'
 	echo 'make ask        Q="question" LAYERS="source source" [MODEL=name or GGUF file] [JSON=file]'
 	echo 'make evaluate   TASKS=file METHODS=a,b OUT=folder [DATA=folder] [MODEL=name] [REPEATS=n]'
+	echo '                [ENDPOINTS="address address"], servers that share the tasks'
 	echo 'make world      [SEED=n] [SIZE=small,medium,large,huge] OUT=folder: data and tasks'
 	echo 'make test       all checks and tests (15 minutes at most)'
 	echo 'make test-long  the long tests, and those with a real model'

@@ -36,14 +36,16 @@ class LibraryDesk(QObject):
         self._noted: Path | None = None
         self.dialog: LibraryDialog | None = None
         dock.library_requested.connect(self.open)
+        dock.templates_requested.connect(lambda: self.open(Place.TEMPLATE))
         dock.document.changed.connect(lambda old, new: self._note())
         dock.document.was_saved.connect(self._saved)
 
-    def open(self) -> None:
-        """Show the library, filled anew."""
+    def open(self, place: Place | None = None) -> None:
+        """Show the library, filled anew, with the workflows of a place or of all."""
         if self.dialog is None:
             self.dialog = self._made()
         self.fill()
+        self.dialog.show_place(place)
         self.dialog.show()
         self.dialog.raise_()
         self.dialog.activateWindow()

@@ -17,6 +17,7 @@ from qgis.PyQt.QtWidgets import QApplication, QLineEdit, QWidget
 from geo_olm.plugin.workflow.graph import Graph, Type, Variable, Vertex
 from geo_olm.plugin.workflow.value import Layer, Output
 from geo_olm.ui.graph.document import GraphDocument
+from geo_olm.ui.graph.graph_dock import GraphDock
 from geo_olm.ui.graph.library_dialog import LibraryDialog
 from geo_olm.ui.graph.library_entry import EarlierVersion, Entry, Place
 from geo_olm.ui.palette import agent_colour
@@ -56,7 +57,7 @@ def until(done: Callable[[], bool]) -> None:
         QApplication.processEvents()
 
 
-def click(dialog: LibraryDialog, name: str) -> None:
+def click(dialog: QWidget, name: str) -> None:
     button = dialog.findChild(QWidget, name)
     assert button is not None, name
     QTest.mouseClick(button, Qt.MouseButton.LeftButton)
@@ -272,3 +273,21 @@ def test_it_fits_a_small_screen_and_every_part_has_a_name(dialog: LibraryDialog)
         part = dialog.findChild(QWidget, f"GeoOlmLibrary{kind}")
         assert part.accessibleName()
         assert part.focusPolicy() != Qt.FocusPolicy.NoFocus
+
+
+def test_an_empty_canvas_leads_to_the_templates(show: Callable[[QWidget], QWidget]) -> None:
+    dock = GraphDock()
+    dock.resize(1000, 600)
+    show(dock)
+    asked = QSignalSpy(dock.templates_requested)
+    empty = dock.view.empty
+    assert empty.isVisible()
+    middle = empty.mapTo(dock.view.viewport(), empty.rect().center())
+    away = middle - dock.view.viewport().rect().center()
+    assert abs(away.x()) + abs(away.y()) < 4
+    click(empty, "GeoOlmOpenTemplate")
+    assert len(asked) == 1
+    dock.document.load(GRAPH)
+    assert empty.isHidden()
+    dock.document.load(Graph())
+    assert empty.isVisible()

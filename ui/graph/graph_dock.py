@@ -58,6 +58,7 @@ class GraphDock(QgsDockWidget):
     export_requested = pyqtSignal(str)
     import_requested = pyqtSignal(str)
     library_requested = pyqtSignal()
+    templates_requested = pyqtSignal()
     change_requested = pyqtSignal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -230,7 +231,7 @@ class GraphDock(QgsDockWidget):
     def _fill_export(self) -> None:
         """Add the library, import and export, and the field in which a change is asked for."""
         library = self._act(
-            "Library", self.tr("Library"), "mActionOpenTable", self.library_requested.emit
+            "Library", self.tr("Library"), "mActionShowBookmarks", self.library_requested.emit
         )
         library.setToolTip(self.tr("Library of workflows and templates"))
         self.exchange = ExchangeMenu()
@@ -259,6 +260,7 @@ class GraphDock(QgsDockWidget):
         self.problems.parameter_shown.connect(self._inspect)
         self.variables.step_shown.connect(self.view.show_step)
         self.comparison.step_shown.connect(self.view.show_step)
+        self.view.empty.templates_requested.connect(self.templates_requested)
         self.variables.counted.connect(self._count_variables)
         self.view.told.connect(self.say)
         self.view.add_requested.connect(self._ask_step)
@@ -297,6 +299,7 @@ class GraphDock(QgsDockWidget):
         for key in ("Save", "SaveAs", "Arrange"):
             actions[key].setEnabled(filled)
         self.exchange.set_filled(filled)
+        self.inspector.setEnabled(document.comparison is None)
         self.status.setText(self._words())
 
     def _words(self) -> str:

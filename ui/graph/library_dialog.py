@@ -85,6 +85,10 @@ class LibraryDialog(QDialog):
             self._first()
         self._count()
 
+    def show_place(self, place: Place | None) -> None:
+        """Show the workflows of a place, of all with None."""
+        self.places.setCurrentIndex(_PLACES.index(place))
+
     def choose(self, place: Place, key: str) -> bool:
         """Choose an entry; tells whether it is shown."""
         row = self.model.row_of(place, key)

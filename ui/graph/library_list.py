@@ -18,7 +18,7 @@ from qgis.PyQt.QtCore import (
     Qt,
     pyqtSignal,
 )
-from qgis.PyQt.QtGui import QFont, QFontMetrics, QPainter, QPalette, QPen
+from qgis.PyQt.QtGui import QFontMetrics, QPainter, QPalette, QPen
 from qgis.PyQt.QtWidgets import (
     QStyle,
     QStyledItemDelegate,
@@ -30,6 +30,7 @@ from ..icon import theme_icon
 from ..palette import em, line, mix, muted
 from ..state_shape import Shape, paint_shape
 from .library_entry import Entry, Place
+from .measure import scaled
 from .thumbnail import Thumbnails
 
 ENTRY = int(Qt.ItemDataRole.UserRole)
@@ -175,9 +176,7 @@ class LibraryDelegate(QStyledItemDelegate):
             muted(option.palette))  # fmt: skip
         self._picture(painter, option, entry)
         box, unit = self._words_box(option.rect), em(self._widget)
-        strong, small = QFont(option.font), QFont(option.font)
-        strong.setWeight(QFont.Weight.DemiBold)
-        small.setPointSizeF(small.pointSizeF() * 0.92)
+        strong, small = scaled(option.font, 1.0, bold=True), scaled(option.font, 0.92)
         for at, (said, font, colour) in enumerate((
             (entry.name, strong, text),
             (index.model().facts(entry), small, faint),

@@ -25,19 +25,19 @@ from qgis.PyQt.QtGui import (
 from qgis.PyQt.QtWidgets import QGraphicsView, QMenu, QToolTip, QWidget
 
 from ...plugin.workflow.graph import Graph, Vertex
-from ..palette import line, muted
+from ..palette import line
 from .canvas_action import ZOOM, CanvasActions
 from .canvas_key import action_of
 from .canvas_menu import CanvasMenu
 from .command import Commands
 from .document import GraphDocument
 from .dropping import DropArea
+from .empty_canvas import EmptyCanvas
 from .find_bar import FindBar
 from .group_item import GroupItem
 from .hand import Hand, Moving, Resizing
 from .link_item import LinkItem
 from .linking import Linking
-from .measure import flags
 from .minimap import Minimap
 from .node_item import NodeItem
 from .note_item import NoteItem
@@ -91,9 +91,10 @@ class GraphView(QGraphicsView):
         self.finder = FindBar(self)
         self._hand: Hand | None = None
         self._pan_from: QPoint | None = None
-        self._pans = self._fits = False
+        self._pans = self._fits = self._settling = False
         self._beside = PointerLabel(self.viewport())
         self.minimap = Minimap(self, unit)
+        self.empty = EmptyCanvas(document, self)
         for bar in (self.horizontalScrollBar(), self.verticalScrollBar()):
             bar.valueChanged.connect(lambda _at: self._settle())
             bar.rangeChanged.connect(lambda _least, _most: self._settle())
@@ -147,6 +148,13 @@ class GraphView(QGraphicsView):
 
     def _settle(self) -> None:
         """Show overview and scroll bars only while there is more than can be seen."""
+        if self._settling:
+            return  # bars that come or go change what is seen, which comes back here
+        self._settling = True
+        self._fit_bars()
+        self._settling = False
+
+    def _fit_bars(self) -> None:
         self.minimap.settle()
         whole = self.graph_scene.contents
         seen = self.mapToScene(self.viewport().rect()).boundingRect()
@@ -191,18 +199,7 @@ class GraphView(QGraphicsView):
             x += step
 
     def drawForeground(self, painter: QPainter, rect: QRectF) -> None:
-        """Say what to do where there is nothing; draw what is held, and the focus."""
-        graph = self.document.graph
-        if not (graph.vertices or graph.notes or self.graph_scene.pills):
-            painter.save()
-            painter.resetTransform()
-            painter.setPen(muted(self.palette()))
-            text = self.tr(
-                "No workflow yet. Ask in the chat and open the plan here, or press A to add a step."
-            )
-            where = flags(Qt.AlignmentFlag.AlignCenter, Qt.TextFlag.TextWordWrap)
-            painter.drawText(self.viewport().rect().adjusted(20, 20, -20, -20), where, text)
-            painter.restore()
+        """Draw what is held, and the focus."""
         if self._hand is not None:
             self._hand.paint(painter)
         self.walk.paint(painter)

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 from canvas_case import CONTROL, GRAPH, LAYERS, ROLES, TOOLS, settle
-from qgis.PyQt.QtCore import QModelIndex, Qt
+from qgis.PyQt.QtCore import QItemSelectionModel, QModelIndex, Qt
 from qgis.PyQt.QtTest import QTest
 
 from geo_olm.plugin.workflow.finding import Finding, Severity
@@ -49,6 +49,14 @@ def lines(dock: GraphDock, parent: QModelIndex | None = None) -> list[str]:
 
 def row(dock: GraphDock, at: int) -> QModelIndex:
     return outline(dock).model().index(at, 0)
+
+
+def go(dock: GraphDock, at: int) -> None:
+    """Go to a step as a key without modifiers does."""
+    flags = (
+        QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows
+    )
+    outline(dock).selectionModel().setCurrentIndex(row(dock, at), flags)
 
 
 def test_the_outline_lists_the_steps_as_they_run_with_inputs_and_ends(dock: GraphDock) -> None:
@@ -92,7 +100,7 @@ def test_canvas_and_outline_share_the_selection(dock: GraphDock) -> None:
     settle()
     assert [one.data() for one in tree.selectionModel().selectedRows()] == ["2. Overlay"]
     tree.setFocus()
-    tree.setCurrentIndex(row(dock, 2))
+    go(dock, 2)
     assert dock.document.selection == {"v3"}
     assert dock.view.graph_scene.nodes["v3"].isSelected()
     QTest.keyClick(tree, Qt.Key.Key_Up)
@@ -103,7 +111,7 @@ def test_canvas_and_outline_share_the_selection(dock: GraphDock) -> None:
 def test_the_keys_of_the_canvas_work_in_the_outline(dock: GraphDock) -> None:
     tree = outline(dock)
     tree.setFocus()
-    tree.setCurrentIndex(row(dock, 2))
+    go(dock, 2)
     QTest.keyClick(tree, Qt.Key.Key_D, CONTROL)
     settle()
     assert lines(dock) == ["1. Buffer", "2. Overlay", "3. Count", "4. Count"]
@@ -118,7 +126,7 @@ def test_the_keys_of_the_canvas_work_in_the_outline(dock: GraphDock) -> None:
 def test_enter_opens_the_step_and_a_asks_for_another(dock: GraphDock) -> None:
     tree = outline(dock)
     tree.setFocus()
-    tree.setCurrentIndex(row(dock, 0))
+    go(dock, 0)
     QTest.keyClick(tree, Qt.Key.Key_Return)
     assert dock.inspector.isVisible()
     QTest.keyClick(tree, Qt.Key.Key_A)

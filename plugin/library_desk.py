@@ -15,8 +15,8 @@ from ..ui.graph.graph_dock import GraphDock
 from ..ui.graph.library_dialog import LibraryDialog
 from ..ui.graph.library_entry import EarlierVersion, Entry, Place
 from .library import KeepError, ProjectWorkflows, save, write_back
+from .library_reader import LibraryReader
 from .recent_file import note_recent
-from .shelf import Shelf
 from .workflow.file import SUFFIX
 from .workflow.graph import Graph
 
@@ -31,7 +31,7 @@ class LibraryDesk(QObject):
         whether it did."""
         super().__init__(dock)
         self._dock, self._show = dock, show
-        self._shelf = Shelf()
+        self._reader = LibraryReader()
         self._undo: Callable[[], None] | None = None
         self._noted: Path | None = None
         self.dialog: LibraryDialog | None = None
@@ -55,7 +55,7 @@ class LibraryDesk(QObject):
         if self.dialog is not None:
             document = self._dock.document
             self.dialog.suggest(document.title, bool(document.graph.vertices))
-            self.dialog.set_entries(self._shelf.entries(QgsProject.instance()))
+            self.dialog.set_entries(self._reader.entries(QgsProject.instance()))
 
     def _made(self) -> LibraryDialog:
         made = LibraryDialog(self._dock.document, self._dock)
@@ -98,7 +98,7 @@ class LibraryDesk(QObject):
             return
         document = self._dock.document
         if entry.place is Place.PROFILE:
-            document.path = self._shelf.library.path(entry.key)
+            document.path = self._reader.library.path(entry.key)
         elif entry.place is Place.FILE and entry.key.endswith(SUFFIX):
             document.path = Path(entry.key)
         self._note()
@@ -127,7 +127,7 @@ class LibraryDesk(QObject):
     # -- changing what is kept
 
     def _keep(self, name: str, place: Place) -> None:
-        document, library = self._dock.document, self._shelf.library
+        document, library = self._dock.document, self._reader.library
         if place is Place.PROFILE:
             is_there = library.has(name)
             document.saved(library.keep(name, document.graph))
@@ -151,8 +151,8 @@ class LibraryDesk(QObject):
     def _rename(self, entry: Entry, name: str) -> None:
         key = name
         if entry.place is Place.PROFILE:
-            self._shelf.library.rename(entry.key, name)
-            self._moved(self._shelf.library.path(entry.key), self._shelf.library.path(name))
+            self._reader.library.rename(entry.key, name)
+            self._moved(self._reader.library.path(entry.key), self._reader.library.path(name))
         elif entry.place is Place.PROJECT:
             kept = ProjectWorkflows(QgsProject.instance())
             if name in kept.names():
@@ -161,7 +161,7 @@ class LibraryDesk(QObject):
             kept.put(name, kept.delete(entry.key))
         else:
             old = Path(entry.key)
-            new = old.with_name(f"{self._shelf.library.path(name).name}")
+            new = old.with_name(f"{self._reader.library.path(name).name}")
             if new.exists():
                 raise KeepError(self.tr("{} is there already. Choose another name.")
                                 .replace("{}", new.name))  # fmt: skip
@@ -184,7 +184,7 @@ class LibraryDesk(QObject):
         if entry.graph is None:
             raise KeepError(entry.fault)
         place, name = entry.place, entry.name
-        taken = {one.name for one in self._shelf.entries(QgsProject.instance())}
+        taken = {one.name for one in self._reader.entries(QgsProject.instance())}
         free = self.tr("{} copy").replace("{}", name)
         number = 2
         while free in taken:
@@ -195,19 +195,19 @@ class LibraryDesk(QObject):
             ProjectWorkflows(QgsProject.instance()).keep(free, entry.graph)
         elif place is Place.FILE:
             path = Path(entry.key)
-            path = save(entry.graph, path.with_name(self._shelf.library.path(free).name))
+            path = save(entry.graph, path.with_name(self._reader.library.path(free).name))
             note_recent(path)
             key = str(path)
         else:  # a template is copied into the profile
             place = Place.PROFILE
-            self._shelf.library.keep(free, entry.graph)
+            self._reader.library.keep(free, entry.graph)
         text = self.tr('"{0}" is a copy of "{1}".').replace("{0}", free)
         self._after(text.replace("{1}", name), place, key)
 
     def _delete(self, entry: Entry) -> None:
         undo: Callable[[], None]
         if entry.place is Place.PROFILE:
-            library = self._shelf.library
+            library = self._reader.library
             gone = library.delete(entry.key)
             undo = partial(library.bring_back, gone)
         elif entry.place is Place.PROJECT:
@@ -239,13 +239,13 @@ class LibraryDesk(QObject):
 
     def _reveal(self, entry: Entry) -> None:
         if self.dialog is not None and entry.versions:
-            self.dialog.show_versions(self._shelf.versions(entry))
+            self.dialog.show_versions(self._reader.versions(entry))
 
     def _restore(self, version: EarlierVersion) -> None:
         entry = self.dialog.entry() if self.dialog is not None else None
         if entry is None or version.graph is None:
             return
-        self._shelf.library.keep(entry.key, version.graph)
+        self._reader.library.keep(entry.key, version.graph)
         text = self.tr('"{0}" is as on {1}. What it was before is an earlier version.')
         said = text.replace("{0}", entry.name).replace("{1}", version.time)
         self._after(said, entry.place, entry.key)

@@ -11,7 +11,7 @@ from .change import Change, between
 from .graph import Answer, Graph, Variable, Vertex
 from .value import Output
 from .variable_edit import ANSWER, uses
-from .wording import name, words
+from .wording import name, titled, words
 
 
 class PartKind(Enum):
@@ -37,12 +37,19 @@ class Part:
 def parts(before: Graph, after: Graph) -> tuple[Part, ...]:
     """Return the parts in which `after` differs from `before`, steps in their order first."""
     change = between(before, after)
-    found = [_part(before, PartKind.ADDED, one, Change(inserted=(one,))) for one in change.inserted]
-    found += [_part(before, PartKind.CHANGED, one, Change(edited=(one,))) for one in change.edited]
-    found += [
-        _part(before, PartKind.REMOVED, before.vertex(key), Change(removed=(key,)))
-        for key in change.removed
-    ]
+    wholes = [
+        *((PartKind.ADDED, one, Change(inserted=(one,))) for one in change.inserted),
+        *((PartKind.CHANGED, one, Change(edited=(one,))) for one in change.edited),
+        *((PartKind.REMOVED, before.vertex(key), Change(removed=(key,)))
+          for key in change.removed),
+    ]  # fmt: skip
+    text = titled(after, before)
+    named = replace(before, vertices=(*after.vertices, *before.vertices))  # to place new steps
+    found = [
+        Part(kind, one.id, name(one),
+             words(named if kind is PartKind.ADDED else before, part, text))
+        for kind, one, part in wholes
+    ]  # fmt: skip
     for key in _variables(before, after):
         old, new = before.variable(key), after.variable(key)
         said = "New variable" if old is None else "Variable removed" if new is None else (
@@ -85,10 +92,6 @@ def taken_back(before: Graph, after: Graph, wanted: Collection[Part]) -> Graph:
     if back:
         found = replace(found, vertices=_ordered(found, order))
     return found
-
-
-def _part(before: Graph, kind: PartKind, vertex: Vertex, change: Change) -> Part:
-    return Part(kind, vertex.id, name(vertex), words(before, change))
 
 
 def _variables(before: Graph, after: Graph) -> list[str]:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from .change import Change
@@ -36,8 +36,21 @@ def value_text(value: Value) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def words(old: Graph, change: Change) -> tuple[str, ...]:
-    """Return what a change does to a graph, one line for each thing."""
+def titled(*graphs: Graph) -> Callable[[Value], str]:
+    """Return a way to write values in which steps are called by their names, not their ids; of
+    two graphs with the same step the first one gives its name."""
+    names = {one.id: name(one) for graph in reversed(graphs) for one in graph.vertices}
+
+    def text(value: Value) -> str:
+        if isinstance(value, Output) and value.vertex in names:
+            return f"{names[value.vertex]}: {value.key}" if value.key else names[value.vertex]
+        return value_text(value)
+
+    return text
+
+
+def words(old: Graph, change: Change, text: Callable[[Value], str] = value_text) -> tuple[str, ...]:
+    """Return what a change does to a graph, one line for each thing; `text` writes values."""
     lines: list[str] = []
     for key in change.removed:
         one = old.vertex(key) if old.has(key) else Vertex(key)
@@ -46,7 +59,9 @@ def words(old: Graph, change: Change) -> tuple[str, ...]:
         lines.append(f"New step: {name(one)}{_place(old, change, one)}")
     for one in change.edited:
         if old.has(one.id):
-            lines += [f"{name(one)}: {line}" for line in _differences(old.vertex(one.id), one)]
+            lines += [
+                f"{name(one)}: {line}" for line in _differences(old.vertex(one.id), one, text)
+            ]
     if change.answer is not None:
         lines.append("The answer is told otherwise")
     if change.variables is not None:
@@ -73,7 +88,7 @@ def _place(old: Graph, change: Change, vertex: Vertex) -> str:
     return f" after {name(known[parents[0]])}" if parents else ""
 
 
-def _differences(before: Vertex, after: Vertex) -> Iterator[str]:
+def _differences(before: Vertex, after: Vertex, text: Callable[[Value], str]) -> Iterator[str]:
     for key in ("agent", "tool", "objective"):
         one, other = getattr(before, key), getattr(after, key)
         if one != other:
@@ -87,11 +102,12 @@ def _differences(before: Vertex, after: Vertex) -> Iterator[str]:
         if key not in new:
             yield f"{key} is no longer given"
         elif key not in old:
-            yield f"{key} = {_short(value_text(new[key]))}"
+            yield f"{key} = {_short(text(new[key]))}"
         elif old[key] != new[key]:
-            yield f"{key} {_short(value_text(old[key]))} → {_short(value_text(new[key]))}"
+            yield f"{key} {_short(text(old[key]))} → {_short(text(new[key]))}"
     if set(before.after) != set(after.after):
-        yield f"waits for {', '.join(after.after) or 'nothing more'}"
+        waited = ", ".join(text(Output(key)) for key in after.after)
+        yield f"waits for {waited or 'nothing more'}"
 
 
 def _short(text: str) -> str:

@@ -13,7 +13,7 @@ from qgis.PyQt.QtTest import QTest
 from qgis.PyQt.QtWidgets import QApplication, QWidget
 
 from geo_olm.plugin.workflow.change import Change
-from geo_olm.plugin.workflow.graph import Graph, Vertex
+from geo_olm.plugin.workflow.graph import Graph, Note, Vertex
 from geo_olm.plugin.workflow.role import Roles
 from geo_olm.plugin.workflow.value import Layer, Output
 from geo_olm.ui.graph.comparison import Comparison
@@ -81,8 +81,8 @@ def test_the_difference_is_marked_on_the_canvas_and_told_in_words(dock: GraphDoc
     assert set(dock.view.graph_scene.nodes) == set(marks)
     assert lines(dock) == [
         "+ New step: Merge after Near",
-        "~ Near: layer v1 → roads; Near: distance 500 → 250",
-        "~ Count: layer v2 → v4",
+        "~ Near: layer Clip → roads; Near: distance 500 → 250",
+        "~ Count: layer Near → Merge",
         "\u2212 Removed: Clip",
     ]
     assert dock.comparison.text.text() == "From Roads (31 May) to the canvas"
@@ -105,7 +105,7 @@ def test_one_part_is_taken_back_as_one_step_of_undo(dock: GraphDock) -> None:
     assert document.graph.vertex("v3") == COUNT
     assert document.graph.has("v4")
     assert document.undo_stack.count() == 1
-    assert document.undo_stack.undoText() == "Take back: Count: layer v2 → v4"
+    assert document.undo_stack.undoText() == "Take back: Count: layer Near → Merge"
     assert not any("Count" in one for one in lines(dock))
     document.undo_stack.undo()
     settle()
@@ -139,6 +139,17 @@ def test_the_whole_version_comes_back_as_one_step_of_undo(dock: GraphDock) -> No
     assert document.graph == OLD
     document.undo_stack.undo()
     assert document.graph == NEW
+
+
+def test_what_only_looks_otherwise_comes_back_too(dock: GraphDock) -> None:
+    document = dock.document
+    noted = replace(NEW, notes=(Note("Look here", (0.0, 0.0, 9.0, 4.0)),))
+    document.compare(Comparison(noted, NEW, "Roads (31 May)", "the canvas", True))
+    settle()
+    assert "only names, notes or places differ." in dock.comparison.text.text()
+    click(dock, "TakeAllBack")
+    assert document.graph == noted
+    assert part(dock, "TakeAllBack").isHidden()
 
 
 def test_nothing_else_is_edited_meanwhile_and_esc_ends_it(dock: GraphDock) -> None:

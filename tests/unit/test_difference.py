@@ -47,7 +47,7 @@ def test_every_part_is_told_in_words() -> None:
     found = parts(OLD, INSERTED)
     assert kinds(found) == [(PartKind.ADDED, "v4"), (PartKind.CHANGED, "v3")]
     assert found[0].lines == ("New step: Merge after Near",)
-    assert found[1].lines == ("Count: layer v2 → v4",)
+    assert found[1].lines == ("Count: layer Near → Merge",)
     wider = replace(OLD, variables=(replace(FAR, default=250),), answer=Answer("Many"))
     told = [line for one in parts(OLD, wider) for line in one.lines]
     assert told == ["Variable changed: far (500 m → 250 m)", "The answer is told otherwise"]

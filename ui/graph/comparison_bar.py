@@ -53,7 +53,7 @@ class ComparisonBar(Panel):
         self._build()
         self.list.currentItemChanged.connect(lambda now, old: self._choose())
         self.take.clicked.connect(self._take_back)
-        self.take_all.clicked.connect(lambda: self._take(self.parts()))
+        self.take_all.clicked.connect(self._take_all_back)
         self.end.clicked.connect(lambda: document.compare(None))
         document.proposal_changed.connect(self._show)
         document.changed.connect(lambda old, new: self._show())
@@ -109,10 +109,13 @@ class ComparisonBar(Panel):
             item.setForeground(tone_colour(self.palette(), tone))
             item.setData(_PART, part)
         if not self.list.count():
-            self.text.setText(f"{self.text.text()}: {self.tr('nothing differs.')}")
+            is_same = found.before == found.after
+            said = self.tr("nothing differs.") if is_same else self.tr(
+                "only names, notes or places differ.")  # fmt: skip
+            self.text.setText(f"{self.text.text()}: {said}")
         self.list.setVisible(bool(self.list.count()))
-        for one in (self.take, self.take_all):
-            one.setVisible(found.is_live and bool(self.list.count()))
+        self.take.setVisible(found.is_live and bool(self.list.count()))
+        self.take_all.setVisible(found.is_live and found.before != found.after)
         self.list.setCurrentRow(min(max(row, 0), self.list.count() - 1))
         self.restyle()
         self._choose()
@@ -134,19 +137,17 @@ class ComparisonBar(Panel):
             self.step_shown.emit(part.key)
 
     def _take_back(self) -> None:
-        part = self.chosen()
-        if part is not None:
-            self._take((part,))
+        part, found = self.chosen(), self._document.comparison
+        if part is not None and found is not None and found.is_live:
+            text = self.tr("Take back: {}").replace("{}", part.lines[0])
+            self._document.take_back(text, lambda now: taken_back(found.before, now, (part,)))
 
-    def _take(self, wanted: tuple[Part, ...]) -> None:
+    def _take_all_back(self) -> None:
+        """Show the earlier version as it was, names, places and notes too."""
         found = self._document.comparison
-        if found is None or not found.is_live or not wanted:
-            return
-        if len(wanted) == 1:
-            text = self.tr("Take back: {}").replace("{}", wanted[0].lines[0])
-        else:
+        if found is not None and found.is_live:
             text = self.tr("Go back to {}").replace("{}", found.before_name)
-        self._document.take_back(text, lambda graph: taken_back(found.before, graph, wanted))
+            self._document.take_back(text, lambda now: found.before)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """End with Esc; Enter on a part takes it back."""

@@ -16,14 +16,14 @@ from .recent_file import recent_files
 from .workflow.change import between
 from .workflow.file import SUFFIX, Loaded
 from .workflow.graph import Graph
-from .workflow.wording import words
+from .workflow.wording import titled, words
 
 TEMPLATES = RESOURCES / "workflows" / "templates"
 _MINUTE = "%Y-%m-%d %H:%M"
 _MOST_LINES = 3
 
 
-class Shelf:
+class LibraryReader:
     """Reads what is kept. A file is read again only when it has changed. Main thread only."""
 
     def __init__(self, templates: Path = TEMPLATES) -> None:
@@ -131,7 +131,7 @@ def _time(version: Version) -> str:
 def _changes(old: Graph, new: Graph | None) -> str:
     if new is None:
         return ""
-    lines: Iterable[str] = words(old, between(old, new))
+    lines: Iterable[str] = words(old, between(old, new), titled(new, old))
     listed = list(lines)
     if not listed:
         return "The same steps."

@@ -176,7 +176,8 @@ def test_a_link_tells_what_flows_and_how_many(hand: Canvas) -> None:
     hand.document.states["v1"] = state
     hand.document.states_changed.emit(frozenset(("v1",)))
     assert link.label == "3"
-    assert link.toolTip() == "Buffer → Overlay: Other\n3\u00a0polygons"
+    assert link.words == "Buffer → Overlay: Other\n3\u00a0polygons"
+    assert "Buffer → Overlay: Other<br>3" in link.toolTip()
     assert hand.link(Layer("towns"), "v2", "layer").label == "40"
 
 
@@ -185,3 +186,31 @@ def test_a_link_under_the_pointer_comes_to_the_front(hand: Canvas) -> None:
     before = link.zValue()
     hand.hover(link.middle())
     assert link.zValue() > before
+
+
+def test_the_steps_after_an_inserted_one_make_room(hand: Canvas) -> None:
+    start = hand.header("v1")
+    hand.drag(start, start + QPointF(0, 60))
+    before = {key: one.pos() for key, one in hand.scene.nodes.items()}
+    menu = hand.view.menu(hand.link(Output("v1"), "v2", "other"))
+    menu.findChild(object, "GeoOlmCanvas_insert").trigger()
+    chosen(hand, "filter")
+    nodes, column = hand.scene.nodes, 19.5 * hand.view.unit
+    assert nodes["v1"].x() == pytest.approx(before["v1"].x(), abs=0.5)
+    for key in ("v2", "v3"):
+        assert nodes[key].x() == pytest.approx(before[key].x() + column, abs=0.5)
+    boxes = [body(hand, key) for key in nodes]
+    assert not any(a.intersects(b) for a in boxes for b in boxes if a is not b)
+
+
+def test_a_port_tells_what_it_takes_in_its_tool_tip(hand: Canvas) -> None:
+    node = hand.scene.nodes["v2"]
+    assert node.tip_at(hand.port("v2", "other")) == "Other takes polygons"
+    assert node.tip_at(hand.scene.nodes["v2"].output()).endswith("the step that uses it")
+    assert node.tip_at(hand.header("v2")) == "Overlay\nKeep the towns within"
+
+
+def test_a_tool_tip_never_reads_words_as_markup(hand: Canvas) -> None:
+    hand.document.load(with_step(Vertex("v4", "table", "<img src=x>", "count", {})))
+    settle()
+    assert "&lt;img" in hand.scene.nodes["v4"].toolTip()

@@ -12,7 +12,7 @@ from qgis.PyQt.QtCore import QItemSelectionModel, QModelIndex, Qt
 from qgis.PyQt.QtTest import QTest
 
 from geo_olm.plugin.workflow.finding import Finding, Severity
-from geo_olm.plugin.workflow.graph import Graph, Status, Vertex
+from geo_olm.plugin.workflow.graph import Graph, Group, Note, Source, Status, Vertex
 from geo_olm.plugin.workflow.value import Output
 from geo_olm.tools.base import LayerReference, ToolResult
 from geo_olm.ui.graph.document import StepState
@@ -145,3 +145,24 @@ def test_the_outline_of_five_hundred_steps_is_filled_only_when_it_is_seen(dock: 
     dock.side.setCurrentIndex(1)
     settle()
     assert outline(dock).model().rowCount() == 500
+
+
+def test_groups_notes_and_free_layers_are_in_the_outline_too(dock: GraphDock) -> None:
+    graph = replace(
+        GRAPH,
+        groups=(Group("Near", ("v1", "v2")),),
+        notes=(Note("Mind the CRS", (0.0, 40.0, 9.0, 5.0)),),
+        sources=(Source("dem", position=(0.0, 50.0)),),
+    )
+    dock.document.load(graph)
+    settle()
+    assert lines(dock)[3:] == ["Layer dem, not used yet", "Note: Mind the CRS"]
+    assert lines(dock, row(dock, 0))[0] == "In the group Near"
+    go(dock, 4)
+    scene = dock.view.graph_scene
+    assert scene.selected_notes() == [0]
+    assert dock.document.selection == frozenset()
+    go(dock, 3)
+    assert scene.selected_layers() == ["dem"]
+    QTest.keyClick(outline(dock), Qt.Key.Key_Delete)
+    assert dock.document.graph.sources == ()

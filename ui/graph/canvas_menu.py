@@ -62,7 +62,8 @@ class CanvasMenu(QMenu):
             ("objective", tr("Edit the objective"), "mActionEditTable"),
             ("title", tr("Rename"), "mActionRename"),
             ("connect", tr("Connect by keys"), "mIconConnect"),
-            ("bypass", tr("Bypass"), "mActionToggleEditing"),
+            ("bypass", tr("Use it again") if item.card.is_bypassed else tr("Bypass"),
+             "mActionToggleEditing"),
             _LINE,
             ("group", tr("Group"), "mActionGroupItems"),
         ])  # fmt: skip

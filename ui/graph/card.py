@@ -46,14 +46,15 @@ def tr(text: str) -> str:
 @dataclass(frozen=True)
 class Row:
     """One row: a name and what stands there; `port` is the parameter that a link may end at,
-    `family` the kind of layer that it takes where that is one kind alone, and `is_missing` tells
-    that it needs one."""
+    `family` the kind of layer that it takes where that is one kind alone, `takes` all of them in
+    words, and `is_missing` tells that it needs one."""
 
     label: str
     text: str
     port: str = ""
     family: str = ""
     is_missing: bool = False
+    takes: str = ""
 
 
 @dataclass(frozen=True)
@@ -169,7 +170,8 @@ def _rows(document: GraphDocument, vertex: Vertex) -> tuple[Row, ...]:
             kind = port.kinds[0].value if len(port.kinds) == 1 else ""
             missing = port.is_required and not value
             text = "" if value is None else said(document, value)
-            rows.append(Row(_label(name), text, name, kind, missing))
+            takes = tr(" or ").join(fitting.PLURAL[one] for one in port.kinds)
+            rows.append(Row(_label(name), text, name, kind, missing, takes))
     for name, value in given.items():
         if name not in taken:
             is_link = isinstance(value, (Layer, Output))

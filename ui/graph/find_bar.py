@@ -11,7 +11,6 @@ from qgis.PyQt.QtWidgets import QFrame, QHBoxLayout, QLabel, QLineEdit, QToolBut
 
 from ..icon import theme_icon
 from ..palette import em
-from .layer_item import LayerItem
 from .node_item import NodeItem
 
 if TYPE_CHECKING:
@@ -126,12 +125,7 @@ class FindBar(QFrame):
         if isinstance(item, NodeItem) and folded is None:
             view.show_step(item.key)
             return
-        shown = folded or item
-        view.graph_scene.clearSelection()
-        shown.setSelected(True)
-        view.centerOn(shown)
-        if isinstance(shown, LayerItem):
-            view.setAccessibleDescription(shown.name)
+        view.walk.select(folded or item)
 
     def _settle(self) -> None:
         width = min(em(self) * 26, self._view.viewport().width() - 16)

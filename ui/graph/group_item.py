@@ -10,6 +10,7 @@ from qgis.PyQt.QtGui import QFont, QPainter, QPainterPath, QPalette, QPen, QPoly
 from qgis.PyQt.QtWidgets import QGraphicsItem, QStyle, QStyleOptionGraphicsItem, QWidget
 
 from ...plugin.workflow.graph import Group
+from ..number import plain_tip
 from ..palette import muted
 from ..state_shape import Shape, paint_shape
 from . import measure
@@ -50,6 +51,11 @@ class GroupItem(QGraphicsItem):
         return self.card.group.collapsed
 
     @property
+    def words(self) -> str:
+        """What it says, for screen readers."""
+        return f"{self.card.group.title}, {self.card.about}"
+
+    @property
     def size(self) -> tuple[float, float]:
         """Width and height in em."""
         return self._area
@@ -65,7 +71,7 @@ class GroupItem(QGraphicsItem):
     def settle(self) -> None:
         """Stand before links where collapsed, else behind everything."""
         self.setZValue(2 if self.is_collapsed else 0)
-        self.setToolTip(f"{self.card.group.title}\n{self.card.about}")
+        self.setToolTip(plain_tip(f"{self.card.group.title}\n{self.card.about}"))
         if self.is_collapsed:
             self._area = (measure.WIDTH, HEIGHT)
 

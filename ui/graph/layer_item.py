@@ -8,7 +8,7 @@ from qgis.PyQt.QtGui import QFont, QPainter, QPainterPath, QPalette, QPen
 from qgis.PyQt.QtWidgets import QGraphicsItem, QStyle, QStyleOptionGraphicsItem, QWidget
 
 from ...tools.base import LayerProfile
-from ..number import number
+from ..number import number, plain_tip
 from ..palette import Tone, agent_colour, ground, line, mix, muted, tone_colour
 from . import measure
 from .measure import elided, flags, scaled
@@ -31,13 +31,18 @@ class LayerItem(QGraphicsItem):
         self.setZValue(2)
         self.name, self._profile = name, profile
         self.unit, self.palette, self._font = unit, palette, scaled(font, 1.0)
-        self.setToolTip(name)
+        self.setToolTip(plain_tip(name))
 
     def show(self, profile: LayerProfile | None) -> None:
         """Show what is known of the layer now."""
         if profile != self._profile:
             self._profile = profile
             self.update()
+
+    @property
+    def words(self) -> str:
+        """What it says, for screen readers."""
+        return ", ".join(one for one in (self.name, self._about()) if one)
 
     @property
     def size(self) -> tuple[float, float]:

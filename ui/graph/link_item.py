@@ -27,6 +27,7 @@ from qgis.PyQt.QtWidgets import (
 
 from ...plugin.workflow.value import Layer, Output
 from ..icon import FAMILIES, theme_icon
+from ..number import plain_tip
 from ..palette import Tone, ground, line, mix, on_colour, tone_colour
 from . import measure
 from .measure import flags, scaled
@@ -110,7 +111,7 @@ class LinkItem(QGraphicsItem):
             self.prepareGeometryChange()
             self._says = says
             self._measure()
-            self.setToolTip(says.words)
+            self.setToolTip(plain_tip(says.words))
             self.update()
 
     def light(self, lit: bool) -> None:

@@ -5,10 +5,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from qgis.PyQt.QtCore import QPointF, QRectF, Qt
+from qgis.PyQt.QtCore import QCoreApplication, QPointF, QRectF, Qt
 from qgis.PyQt.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPainterPath, QPalette, QPen
-from qgis.PyQt.QtWidgets import QGraphicsItem, QStyle, QStyleOptionGraphicsItem, QWidget
+from qgis.PyQt.QtWidgets import (
+    QGraphicsItem,
+    QGraphicsSceneHoverEvent,
+    QStyle,
+    QStyleOptionGraphicsItem,
+    QWidget,
+)
 
+from ..number import plain_tip
 from ..palette import (
     Tone,
     agent_colour,
@@ -96,6 +103,25 @@ class NodeItem(QGraphicsItem):
             return self.card.rows[row].port
         return ""
 
+    def hoverMoveEvent(self, event: QGraphicsSceneHoverEvent) -> None:
+        """Tell of the port under the pointer, else of the step."""
+        tip = plain_tip(self.tip_at(event.scenePos()))
+        if tip != self.toolTip():
+            self.setToolTip(tip)
+
+    def tip_at(self, point: QPointF) -> str:
+        """Return what there is to tell of a place in the scene: what a port takes or gives."""
+        port = self.input_at(point)
+        at_edge = self.mapFromScene(point).x() <= measure.HIT * self.unit
+        row = next((one for one in self.card.rows if port and one.port == port), None)
+        if row is not None and at_edge:
+            text = QCoreApplication.translate("NodeItem", "{0} takes {1}")
+            return text.replace("{0}", row.label).replace("{1}", row.takes)
+        if self.is_at_output(point):
+            text = QCoreApplication.translate("NodeItem", "Drag from here to the step that uses it")
+            return f"{self.card.title}\n{text}"
+        return self._tip()
+
     def is_at_output(self, point: QPointF) -> bool:
         """Tell whether a place in the scene is at the output port."""
         away = point - self.output()
@@ -153,7 +179,7 @@ class NodeItem(QGraphicsItem):
         rows = len(card.rows) + (1 if card.more else 0)
         below = (len(message) * measure.LINE + 0.5) if message else 0.3
         self._height = top + rows * measure.ROW + below + measure.FOOT
-        self.setToolTip(self._tip())
+        self.setToolTip(plain_tip(self._tip()))
 
     def _objective_font(self) -> QFont:
         return scaled(self._font, 0.92, italic=self.card.is_abstract)

@@ -8,6 +8,7 @@ from qgis.PyQt.QtGui import QFont, QPainter, QPainterPath, QPalette, QPen
 from qgis.PyQt.QtWidgets import QGraphicsItem, QStyle, QStyleOptionGraphicsItem, QWidget
 
 from ...plugin.workflow.graph import Note
+from ..number import plain_tip
 from ..palette import muted
 from . import measure
 from .measure import flags, scaled
@@ -30,6 +31,11 @@ class NoteItem(QGraphicsItem):
         self.size = note.area[2:]
         self.show(note)
 
+    @property
+    def words(self) -> str:
+        """What it says, for screen readers."""
+        return self.note.text
+
     def show(self, note: Note) -> None:
         """Show another text, place, size or colour."""
         self.prepareGeometryChange()
@@ -37,7 +43,7 @@ class NoteItem(QGraphicsItem):
         x, y, width, height = note.area
         self.size = (max(width, LEAST), max(height, LEAST))
         self.setPos(x * self.unit, y * self.unit)
-        self.setToolTip(note.text)
+        self.setToolTip(plain_tip(note.text))
         self.update()
 
     def stretch(self, width: float, height: float) -> None:

@@ -9,6 +9,7 @@ from qgis.PyQt.QtCore import QEvent, QItemSelectionModel, QModelIndex, Qt, QTime
 from qgis.PyQt.QtGui import QContextMenuEvent, QKeyEvent, QStandardItem, QStandardItemModel
 from qgis.PyQt.QtWidgets import QAbstractItemView, QTreeView, QWidget
 
+from ...plugin.workflow import grouping
 from ...plugin.workflow.graph import Graph, Vertex
 from ...plugin.workflow.topology import TopologyError, order
 from ..icon import theme_icon, tool_icon
@@ -17,6 +18,8 @@ from .canvas_key import action_of
 from .card import card, said, title
 from .document import GraphDocument
 
+LAYER, NOTE = "layer:", "note:"
+"""What the keys of rows begin with that are no steps."""
 _KEY = int(Qt.ItemDataRole.UserRole)
 _SPOKEN = int(Qt.ItemDataRole.AccessibleTextRole)
 _OWN = ("up", "down", "left", "right", "select_all", "menu", "leave")
@@ -25,7 +28,8 @@ _OWN = ("up", "down", "left", "right", "select_all", "menu", "leave")
 
 class Outline(QTreeView):
     """Shows the steps in running order with state, inputs, result and problems; the selection is
-    the canvas's. `done` names an action of the canvas that a key or the menu asks for."""
+    the canvas's. `done` names an action of the canvas that a key or the menu asks for, `shown` the
+    row that is gone to."""
 
     done = pyqtSignal(str)
     shown = pyqtSignal(str)
@@ -74,6 +78,7 @@ class Outline(QTreeView):
             self._add(vertex, place)
             if vertex.id not in folded or vertex.id not in known:
                 self.expand(self._steps[vertex.id].index())
+        self._others(graph)
         self._selecting = False
         self._select(self._document.selection)
         self.resizeColumnToContents(0)
@@ -107,10 +112,27 @@ class Outline(QTreeView):
         self._rows.appendRow([step, state])
         self._steps[vertex.id] = step
 
+    def _others(self, graph: Graph) -> None:
+        """Add what is no step: layers that no step takes yet, and notes."""
+        used = {name for one in graph.vertices for name in one.layers()}
+        for source in graph.sources:
+            if source.position is not None and source.name not in used:
+                text = self.tr("Layer {}, not used yet").replace("{}", source.name)
+                row = _row(text, f"{LAYER}{source.name}", theme_icon("mIconVector"))
+                self._rows.appendRow([row, _row("", "")])
+        for at, note in enumerate(graph.notes):
+            text = self.tr("Note: {}").replace("{}", " ".join(note.text.split()))
+            self._rows.appendRow(
+                [_row(text, f"{NOTE}{at}", theme_icon("mActionTextAnnotation")), _row("", "")]
+            )
+
     def _lines(self, vertex: Vertex) -> Iterator[tuple[str, str]]:
         """Yield what goes in, what comes out, and whom the step waits for."""
         document = self._document
         graph = document.shown
+        held = grouping.group_of(graph, vertex.id)
+        if held >= 0:
+            yield self.tr("In the group {}").replace("{}", graph.groups[held].title), ""
         for row in card(document, vertex).rows:
             text = self.tr("{0}: {1}").replace("{0}", row.label)
             yield text.replace("{1}", row.text or self.tr("nothing")), ""
@@ -153,10 +175,10 @@ class Outline(QTreeView):
             return
         keys = {index.data(_KEY) for index in self.selectionModel().selectedRows(0)}
         self._selecting = True
-        self._document.select(keys)
-        self._selecting = False
+        self._document.select(key for key in keys if key in self._steps)
         if len(keys) == 1:
             self.shown.emit(next(iter(keys)))
+        self._selecting = False
 
     def _activated(self, index: QModelIndex) -> None:
         self.shown.emit(index.data(_KEY))

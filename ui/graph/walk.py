@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING
 
 from qgis.PyQt.QtCore import QCoreApplication, QPointF, Qt
 from qgis.PyQt.QtGui import QPainter, QPalette, QPen
-from qgis.PyQt.QtWidgets import QGraphicsItem
 
 from ...plugin.workflow.port import name_of
 from ...plugin.workflow.topology import descendants
 from ...plugin.workflow.value import Layer, Output
 from .card import title
-from .link_item import LinkKey
+from .group_item import GroupItem
+from .layer_item import LayerItem
+from .link_item import LinkItem, LinkKey
 from .linking import Linking, draw_link
 from .node_item import NodeItem
+from .note_item import NoteItem
 
 if TYPE_CHECKING:
     from .view import GraphView
@@ -161,16 +163,14 @@ class Walk:
         at = found.index(selected[0]) + 1 if selected and selected[0] in found else 0
         self.select(scene.links[found[at % len(found)]])
 
-    def select(self, item: QGraphicsItem) -> None:
-        """Select a link, layer or note alone, and say what it is."""
+    def select(self, item: LinkItem | LayerItem | NoteItem | GroupItem) -> None:
+        """Select something that is no step alone, and say what it is."""
         scene = self._view.graph_scene
         self.port = None
         scene.clearSelection()
         item.setSelected(True)
         self._view.ensureVisible(item)
-        self._view.announce(
-            getattr(item, "words", item.toolTip()), item.sceneBoundingRect().center()
-        )
+        self._view.announce(item.words, item.sceneBoundingRect().center())
 
     def across(self, by: int) -> bool:
         """Go over a link to the step at its end, or from a first step to its layer and back;

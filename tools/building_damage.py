@@ -172,12 +172,12 @@ def _share(counts: Any, kind: int) -> float:
 def _told(reference: Any, found: _Sum, names: list[str], context: Context) -> ToolResult:
     if found.outside:
         context.note(
-            f"{wording.counted(found.outside, 'building')} without a cell of data were not judged."
+            f"Without a cell of data, so not judged: {wording.counted(found.outside, 'building')}."
         )
     if found.unknown:
         context.note(
-            f"{wording.counted(found.unknown, 'building')} lie wholly in the class unknown, such "
-            "as cloud, and count as not damaged."
+            "Wholly in the class unknown, such as cloud, and counted as not damaged: "
+            f"{wording.counted(found.unknown, 'building')}."
         )
     percent = 100.0 * found.damaged / found.judged
     table = [

@@ -51,7 +51,7 @@ class Correlation(Unchecked):
         ]
         pairs, left = _pairs(source, names, arguments, context)
         if left:
-            context.note(f"{wording.counted(left, 'feature')} without both numbers were left out.")
+            context.note(f"Left out, without both numbers: {wording.counted(left, 'feature')}.")
         if len(pairs) < _FEWEST:
             raise MendableError(
                 f"Only {len(pairs)} features of {source.key} have {names[0]} and {names[1]}: a "

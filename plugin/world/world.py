@@ -13,6 +13,8 @@ from .agriculture import make_agriculture
 from .agriculture_task import add_agriculture
 from .climate import make_climate
 from .climate_task import add_climate
+from .earthquake import make_earthquake
+from .earthquake_task import add_earthquake
 from .forest import make_forest
 from .forest_task import add_forest
 from .setting import Setting
@@ -34,12 +36,14 @@ def make_worlds(
 ) -> Path:
     """Make a world of each size in a folder of its name and return the path of tasks.json.
 
-    Sources in the tasks are relative to `out`. Beside them stand truth.json and example.json, the
-    task that serves as example. Folders of the sizes are made anew. Raises OSError, RuntimeError
-    where something cannot be written, LastingError when pyhdf or h5py is missing.
+    Sources in the tasks are relative to `out`. Beside them stand truth.json, example.json (the task
+    that serves as example) and earthquake.json (the 120 questions of the made-up study). Folders of
+    the sizes are made anew. Raises OSError, RuntimeError where something cannot be written,
+    LastingError when pyhdf or h5py is missing.
     """
     tasks: list[dict[str, Any]] = []
     examples: list[dict[str, Any]] = []
+    questions: list[dict[str, Any]] = []
     truths: dict[str, Any] = {}
     for size in sizes:
         setting = Setting(seed, size, out / size.name)
@@ -51,7 +55,13 @@ def make_worlds(
         examples += [one for one in book.tasks if one["id"] == f"{EXAMPLE}{mark}"]
         tasks += [one for one in book.tasks if one["id"] != f"{EXAMPLE}{mark}"]
         truths[size.name] = truth.form()
+        say(f"{size.name}: earthquake")
+        study = TaskBook(size.name, mark, truth)
+        add_earthquake(study, make_earthquake(setting))
+        questions += study.tasks
     note = f"Generated, seed {seed}. Sources are relative to this folder: give it as DATA."
+    made_up = f"{note} The earthquake is made up: no number is of the real event of 2023."
+    _write(out / "earthquake.json", {"format": FORMAT, "note": made_up, "tasks": questions})
     _write(out / "example.json", {"format": FORMAT, "note": note, "tasks": examples})
     _write(out / "truth.json", {"format": FORMAT, "seed": seed, "sizes": truths})
     return _write(out / "tasks.json", {"format": FORMAT, "note": note, "tasks": tasks})

@@ -10,12 +10,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from qgis.core import QgsApplication, QgsProcessingAlgorithm
+from qgis.core import QgsApplication, QgsProcessingAlgorithm, QgsProject
 
 from ..tools import offer, parameter_schema, search
-from ..tools.base import ToolDefinition
+from ..tools.base import LayerProfile, ToolDefinition
+from ..tools.parameter_measure import utm
 from ..tools.search_index import Entry, Index
-from .workflow.shelf import Offered
+from .workflow.check_algorithm import NO_ALGORITHMS, Algorithms
+from .workflow.graph import Graph
+from .workflow.shelf import ALGORITHM, RUN_ALGORITHM, Offered
 
 _LOG = logging.getLogger(__name__)
 _MOST_TOOLS, _MOST_ALGORITHMS, _MOST_RECENT = 8, 24, 8
@@ -63,6 +66,21 @@ class AlgorithmShelf:
                 return None
             self._schemas[algorithm] = parameter_schema.schema(found)
         return self._schemas[algorithm]
+
+    def known(self, graph: Graph, layers: Iterable[LayerProfile]) -> Algorithms:
+        """Return what the checks must know of the algorithms that a graph runs."""
+        steps = [one.parameters or {} for one in graph.vertices if one.tool == RUN_ALGORITHM]
+        used = [name for name in (one.get(ALGORITHM) for one in steps) if isinstance(name, str)]
+        if not used:
+            return NO_ALGORITHMS
+        every = self.algorithms()
+        schemas = {name: found for name in used if (found := self.schema(name)) is not None}
+        return Algorithms(
+            frozenset(one.id for one in every if not one.refused),
+            {one.id: one.refused for one in every if one.refused},
+            schemas,
+            {one.key: crs for one in layers if (crs := _metric(one))},
+        )
 
     def found(self, phrase: str) -> Sequence[str]:
         """Return tools, then algorithms: by what they are called, else as the tools' own search
@@ -131,6 +149,15 @@ def _offered(algorithm: QgsProcessingAlgorithm) -> Offered:
         algorithm.shortDescription(),
         offer.refused(algorithm),
     )
+
+
+def _metric(profile: LayerProfile) -> str:
+    """Return a metric CRS for a layer of the project that is in degrees, "" for another."""
+    layer = QgsProject.instance().mapLayer(profile.id)
+    if layer is None or not layer.crs().isGeographic():
+        return ""
+    middle = layer.extent().center()
+    return utm(middle.x(), middle.y())
 
 
 def _named(names: Mapping[str, str], wanted: Sequence[str]) -> list[str]:

@@ -14,6 +14,7 @@ from ..tools.spelling import closest
 from .place import RESOURCES
 from .workflow import phrase, shape
 from .workflow.check import Surroundings, check
+from .workflow.check_algorithm import NO_ALGORITHMS, Algorithms
 from .workflow.finding import Finding
 from .workflow.graph import Graph
 from .workflow.role import Roles
@@ -30,10 +31,11 @@ def surroundings(
     roles: Roles,
     folder: Path | None,
     with_results: bool = False,
+    algorithms: Algorithms = NO_ALGORITHMS,
 ) -> Surroundings:
     """Return what graphs over a toolbox's project are checked against; `folder` is that of the
-    files which steps write. `with_results` counts what a chat has made as layers, too. Reads
-    features, so call it on a worker."""
+    files which steps write. `with_results` counts what a chat has made as layers, too; `algorithms`
+    is what is known of those that the graph runs. Reads features, so call it on a worker."""
     return Surroundings(
         definitions={one.name: one for one in registry.definitions()},
         roles=roles,
@@ -46,6 +48,7 @@ def surroundings(
         closest=closest,
         file_exists=lambda name: folder is not None and (folder / name).exists(),
         seconds=lambda tool, features: features * _PER_FEATURE_S.get(tool, _ANY_FEATURE_S),
+        algorithms=algorithms,
     )
 
 

@@ -162,9 +162,10 @@ class GraphDesk(QObject):
         if session.busy:
             self._checks.start()
             return
+        known = self._shelf.known(graph, self._dock.document.layers)
 
         def work(emit: Callable[[Any], None], _cancelled: Callable[[], bool]) -> None:
-            emit((graph, session.checked(graph, self._registry, self._roles)))
+            emit((graph, session.checked(graph, self._registry, self._roles, known)))
 
         self._background(self.tr("Geo-OLM: checking the workflow"), work, self._checked)
 

@@ -37,6 +37,7 @@ from .settings import Settings
 from .sub_agent import StepAgent
 from .workflow.cache import Cache
 from .workflow.change import Change
+from .workflow.check_algorithm import NO_ALGORITHMS, Algorithms
 from .workflow.dialogue import Dialogue
 from .workflow.finding import Finding
 from .workflow.graph import Graph
@@ -86,10 +87,17 @@ class Session(QObject):
         with self._lock:
             return tuple(layer for layer in self._toolbox.layers() if layer.id)
 
-    def checked(self, graph: Graph, registry: Registry, roles: Roles) -> tuple[Finding, ...]:
+    def checked(
+        self,
+        graph: Graph,
+        registry: Registry,
+        roles: Roles,
+        algorithms: Algorithms = NO_ALGORITHMS,
+    ) -> tuple[Finding, ...]:
         """Return what the checks find in a workflow over the project; call it on a worker."""
+        folder = output_of(self._settings)
         with self._lock:
-            around = surroundings(self._toolbox, registry, roles, output_of(self._settings))
+            around = surroundings(self._toolbox, registry, roles, folder, algorithms=algorithms)
         return checked_with_variables(graph, checker(around))
 
     def ask(self, question: str, runs: bool = True) -> None:

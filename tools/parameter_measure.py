@@ -112,8 +112,13 @@ def _refuse_degrees(source: LayerSource, what: str) -> None:
 def _metric(source: LayerSource) -> str:
     """Name the UTM zone around the middle of a layer in degrees."""
     middle = source.extent.center()
-    zone = min(60, max(1, int((middle.x() + 180) // 6) + 1))
-    return f"EPSG:{(32600 if middle.y() >= 0 else 32700) + zone}"
+    return utm(middle.x(), middle.y())
+
+
+def utm(longitude: float, latitude: float) -> str:
+    """Return the UTM zone of a place in degrees, such as EPSG:32630."""
+    zone = min(60, max(1, int((longitude + 180) // 6) + 1))
+    return f"EPSG:{(32600 if latitude >= 0 else 32700) + zone}"
 
 
 def area(fitting: Fitting, definition: Any, value: Any) -> float:

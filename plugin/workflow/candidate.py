@@ -75,7 +75,7 @@ def without_doubt(
     first mend where that leaves fewer doubts and no error."""
     best = mended(graph, check, remarks)
     best = replace(best, doubts=tuple(doubt(best.graph)))
-    for mend in [mend for one in best.doubts for mend in one.mends[:1]]:
+    for mend in [mend for one in best.doubts for mend in one.sure[:1]]:
         try:
             found = mended(applied(best.graph, mend.change), check, remarks)
         except ChangeError:
@@ -89,7 +89,7 @@ def without_doubt(
 
 def _one_mended(candidate: Candidate, check: Check) -> Candidate | None:
     for finding in candidate.errors:
-        for mend in finding.mends[:1]:
+        for mend in finding.sure[:1]:
             try:
                 graph = applied(candidate.graph, mend.change)
             except ChangeError:

@@ -8,17 +8,18 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ...tools.base import Family, LayerProfile, ToolDefinition
+from ...tools.base import LayerProfile, ToolDefinition
 from .change import Change
+from .check_algorithm import NO_ALGORITHMS, Algorithms, algorithm_findings, schema_of
 from .check_value import value_findings
 from .finding import Finding, Mend, Severity
-from .graph import Graph, Kind, Vertex
+from .graph import Graph, Kind, Type, Variable, Vertex
 from .objective import Project, check_objective, check_question
 from .phrase import Phrases
 from .role import Roles
 from .shape import Gives, Shape, Shapes, of_layer
 from .topology import Fault, faults
-from .value import Asked, Layer, Output, Template, Value, mapped
+from .value import Asked, Layer, Output, Template, Value, mapped, walk
 
 _ORDER = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.NOTE: 2}
 _SLOW_S = 60.0
@@ -48,6 +49,7 @@ class Surroundings:
     file_exists: Callable[[str], bool] = lambda name: False
     seconds: Callable[[str, int], float] = lambda tool, features: 0.0
     invalid: Mapping[str, int] = field(default_factory=dict)
+    algorithms: Algorithms = NO_ALGORITHMS
 
 
 def check(graph: Graph, around: Surroundings) -> tuple[Finding, ...]:
@@ -87,9 +89,7 @@ def _vertex(
 ) -> Iterator[Finding]:
     for name in vertex.asked():
         if graph.variable(name) is None:
-            yield Finding(
-                "variable", Severity.ERROR, f"There is no variable {name}.", vertex.id, name
-            )
+            yield _no_variable(graph, vertex, name, around)
     if vertex.kind is not Kind.TASK:
         if not vertex.objective.strip():
             what = "asks" if vertex.kind is Kind.QUESTION else "shows"
@@ -111,18 +111,45 @@ def _vertex(
     known = definition.parameters.get("properties", {})
     given = {key: one for key, one in stand_ins(vertex, gives).items() if key in known}
     refusal = around.fit(vertex.tool, given)
-    found = tuple(value_findings(vertex, definition, gives, layers, around.closest))
+    found: tuple[Finding, ...] = ()
+    if schema_of(vertex, around.algorithms) is None:
+        found = tuple(value_findings(vertex, definition, gives, layers, around.closest))
     yield from found
     if refusal and not found:
-        yield Finding("arguments", Severity.ERROR, refusal, vertex.id)
+        yield Finding("arguments", Severity.ERROR, refusal, vertex.id, _place(refusal, definition))
     if refusal or found:
         return
     if vertex.tool == "calculate":
         yield from _arithmetic(vertex)
     if vertex.tool == "run_algorithm":
-        yield from _algorithm(graph, vertex, gives, layers, around)
+        yield from algorithm_findings(
+            graph, vertex, gives, layers, around.algorithms, around.closest
+        )
     yield from _inputs(graph, vertex, gives, layers, around)
     yield from _file(vertex, gives[vertex.id], around)
+
+
+def _no_variable(graph: Graph, vertex: Vertex, name: str, around: Surroundings) -> Finding:
+    """Return the finding of a variable that is not there; it is mended by the closest, or added."""
+    at = next((key for key, one in (vertex.parameters or {}).items() if name in _asked(one)), "")
+    near = list(around.closest(name, [one.name for one in graph.variables]))[:1]
+    if near:
+        parameters = mapped(
+            dict(vertex.parameters or {}), lambda one: Asked(near[0]) if one == Asked(name) else one
+        )
+        mend = _edit(f"Use {near[0]}", replace(vertex, parameters=parameters))
+    else:
+        added = (*graph.variables, Variable(name, Type.TEXT))
+        mend = Mend(f"Add variable {name}", Change(variables=added, reason=f"Add {name}"), True)
+    text = f"There is no variable {name}."
+    return Finding("variable", Severity.ERROR, text, vertex.id, at, (mend,))
+
+
+def _asked(value: Value) -> set[str]:
+    """Return the variables in a value."""
+    found = {one.variable for one in walk(value) if isinstance(one, Asked)}
+    texts = (one for one in walk(value) if isinstance(one, Template))
+    return found | {name for one in texts for name, key in one.references() if not key}
 
 
 def _arithmetic(vertex: Vertex) -> Iterator[Finding]:
@@ -138,6 +165,13 @@ def _arithmetic(vertex: Vertex) -> Iterator[Finding]:
             "as v1.count, or leave the step out."
         )
         yield Finding("arithmetic", Severity.ERROR, message, vertex.id, "expression")
+
+
+def _place(refusal: str, definition: ToolDefinition) -> str:
+    """Return the parameter of which a refusal speaks, "" where it names none."""
+    said = re.split(r"[.:]", refusal)[0]
+    known = definition.parameters.get("properties", {})
+    return next((one for one in known if re.search(rf"(?<!\w){re.escape(one)}(?!\w)", said)), "")
 
 
 def _named(around: Surroundings) -> Project:
@@ -185,49 +219,6 @@ def _unknown_parameters(vertex: Vertex, definition: ToolDefinition) -> Iterator[
             yield Finding("parameter", Severity.ERROR, text, vertex.id, name, (mend,))
 
 
-def _algorithm(
-    graph: Graph,
-    vertex: Vertex,
-    gives: Mapping[str, Gives],
-    layers: Mapping[str, Shape],
-    around: Surroundings,
-) -> Iterator[Finding]:
-    """Find what only a Processing algorithm does not settle itself: CRS that differ."""
-    parameters = (vertex.parameters or {}).get("parameters")
-    if not isinstance(parameters, Mapping):
-        return
-    named = []
-    for key, value in parameters.items():
-        shape = layers.get(value.name) if isinstance(value, Layer) else None
-        if isinstance(value, Output) and value.vertex in gives:
-            shape = gives[value.vertex].shape
-        if shape is not None and shape.crs:
-            named.append((key, value, shape))
-    different = [one for one in named[1:] if one[2].crs != named[0][2].crs]
-    for key, value, shape in different:
-        wanted = str(named[0][2].crs)
-        text = f"{key} is in {shape.crs} and {named[0][0]} in {wanted}: bring them to one CRS."
-        mends: tuple[Mend, ...] = ()
-        if shape.family is not Family.RASTER:
-            mends = (_reprojected(graph, vertex, key, value, wanted),)
-        yield Finding("mixed crs", Severity.WARNING, text, vertex.id, key, mends)
-
-
-def _reprojected(graph: Graph, vertex: Vertex, key: str, value: Value, crs: str) -> Mend:
-    """Return the mend that puts a reprojection before an input of an algorithm."""
-    new = Vertex(
-        graph.free_id(), "vector", tool="reproject", parameters={"layer": value, "crs": crs},
-        objective=f"Reproject to {crs}.",
-    )  # fmt: skip
-    given = dict(vertex.parameters or {})
-    inner = {**given["parameters"], key: Output(new.id)}
-    edited = replace(vertex, parameters={**given, "parameters": inner})
-    return Mend(
-        f"Reproject to {crs} first",
-        Change(edited=(edited,), inserted=(new,), reason=f"Reproject to {crs} first"),
-    )
-
-
 def _inputs(
     graph: Graph,
     vertex: Vertex,
@@ -262,7 +253,20 @@ def _file(vertex: Vertex, given: Gives, around: Surroundings) -> Iterator[Findin
     name = (vertex.parameters or {}).get(given.writes) if given.writes else None
     if isinstance(name, str) and around.file_exists(name):
         text = f"{name} is there already, and would be written over: choose another name."
-        yield Finding("overwrite", Severity.WARNING, text, vertex.id, given.writes)
+        free = _free(name, around)
+        parameters = {**(vertex.parameters or {}), given.writes: free}
+        mend = _edit(f"Write {free}", replace(vertex, parameters=parameters))
+        yield Finding("overwrite", Severity.WARNING, text, vertex.id, given.writes, (mend,))
+
+
+def _free(name: str, around: Surroundings) -> str:
+    """Return the next name of a file that is not there yet."""
+    stem, dot, ending = name.rpartition(".")
+    for number in range(2, 1000):
+        found = f"{stem}_{number}{dot}{ending}" if dot else f"{name}_{number}"
+        if not around.file_exists(found):
+            return found
+    return name
 
 
 def _answer(graph: Graph, gives: Mapping[str, Gives]) -> Iterator[Finding]:
@@ -301,19 +305,43 @@ def _unused(graph: Graph) -> Iterator[Finding]:
             )
         ):
             text = f"No step uses what {vertex.id} gives."
-            yield Finding("unused", Severity.NOTE, text, vertex.id)  # fmt: skip
+            gone = Mend(f"Remove {vertex.id}", Change(removed=(vertex.id,), reason=text), True)
+            yield Finding("unused", Severity.NOTE, text, vertex.id, mends=(gone,))
 
 
 def _untied(graph: Graph, fault: Fault, vertices: tuple[str, ...]) -> tuple[Mend, ...]:
-    """Return the mend of a link that cannot be: one that is waited for only."""
-    if fault not in (Fault.UNKNOWN, Fault.SELF):
+    """Return the mend of a link that cannot be: it is taken away from the first of the steps."""
+    if fault not in (Fault.UNKNOWN, Fault.SELF, Fault.CYCLE):
         return ()
     vertex = graph.vertex(vertices[0])
     known = set(graph.ids()) - {vertex.id}
-    after = tuple(one for one in vertex.after if one in known)
-    if after == vertex.after:
+    kept = known - set(vertices) if fault is Fault.CYCLE else known
+    after = tuple(one for one in vertex.after if one in kept)
+    parameters = None if vertex.parameters is None else _kept(vertex.parameters, kept)
+    if after == vertex.after and parameters == vertex.parameters:
         return ()
-    return (_edit("Take the link away", replace(vertex, after=after)),)
+    mend = _edit("Take the link away", replace(vertex, after=after, parameters=parameters))
+    is_guess = fault is Fault.CYCLE or parameters != vertex.parameters
+    return (replace(mend, is_guess=is_guess),)
+
+
+def _kept(parameters: Mapping[str, Value], known: set[str]) -> dict[str, Value]:
+    """Return parameters without the outputs of steps that are not known."""
+
+    def gone(value: Value) -> bool:
+        return isinstance(value, Output) and value.vertex not in known
+
+    found: dict[str, Value] = {}
+    for name, value in parameters.items():
+        if gone(value):
+            continue
+        if isinstance(value, Mapping):
+            found[name] = _kept(value, known)
+        elif isinstance(value, (list, tuple)):
+            found[name] = [one for one in value if not gone(one)]
+        else:
+            found[name] = value
+    return found
 
 
 def stand_ins(vertex: Vertex, gives: Mapping[str, Gives]) -> dict[str, Any]:

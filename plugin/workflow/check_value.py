@@ -136,7 +136,23 @@ class _Step:
             return
         takes = " or ".join(PLURAL[one] for one in kinds)
         text = f"{name} is {PLURAL[shape.family]}; {self._at(path)} takes {takes}."
-        yield self._found("geometry", text, path)
+        mends = tuple(self._guess(label, path, one) for label, one in self._fitting(kinds))
+        yield self._found("geometry", text, path, mends)
+
+    def _fitting(self, kinds: tuple[Family, ...]) -> Iterator[tuple[str, Value]]:
+        """Yield the first layer and the first earlier step of a kind, named as a button is."""
+        known = {Family.ANY, Family.VECTOR}
+        for key, shape in self.layers.items():
+            if shape.family not in known and fits(shape.family, kinds):
+                yield f"Use {key}", Layer(key)
+                break
+        for key, given in self.gives.items():
+            if key == self.vertex.id:
+                return
+            family = given.shape.family if given.shape is not None else Family.ANY
+            if family not in known and fits(family, kinds):
+                yield f"Use {key}", Output(key)
+                return
 
     def _field(
         self, name: str, schema: Mapping[str, Any], path: tuple[Any, ...]
@@ -156,7 +172,9 @@ class _Step:
             allowed = {kind for one in schema["x-types"] for kind in _KINDS.get(one, (one,))}
             if fields[name] not in allowed and fields[name] != "other":
                 text = f"{name} holds {fields[name]}; {self._at(path)} takes numbers."
-                yield self._found("type", text, path)
+                fitting = [key for key, kind in fields.items() if kind in allowed][:2]
+                mends = tuple(self._guess(f"Use {one}", path, one) for one in fitting)
+                yield self._found("type", text, path, mends)
 
     def _at(self, path: tuple[Any, ...]) -> str:
         return f"{path[0]} of {self.vertex.tool}"
@@ -165,6 +183,9 @@ class _Step:
         self, code: str, text: str, path: tuple[Any, ...], mends: tuple[Mend, ...] = ()
     ) -> Finding:
         return Finding(code, Severity.ERROR, text, self.vertex.id, str(path[0]), mends)
+
+    def _guess(self, label: str, path: tuple[Any, ...], value: Value) -> Mend:
+        return replace(self._mend(label, path, value), is_guess=True)
 
     def _mend(self, label: str, path: tuple[Any, ...], value: Value) -> Mend:
         parameters = _put(dict(self.vertex.parameters or {}), path, value)

@@ -19,10 +19,12 @@ class Severity(str, Enum):
 
 @dataclass(frozen=True)
 class Mend:
-    """A change that mends a finding, named as a button would name it."""
+    """A change that mends a finding, named as a button would name it; a guess is offered to the
+    user, and never made by itself."""
 
     label: str
     change: Change
+    is_guess: bool = False
 
 
 @dataclass(frozen=True)
@@ -36,3 +38,8 @@ class Finding:
     vertex: str = ""
     parameter: str = ""
     mends: tuple[Mend, ...] = ()
+
+    @property
+    def sure(self) -> tuple[Mend, ...]:
+        """The mends that may be made without asking."""
+        return tuple(one for one in self.mends if not one.is_guess)

@@ -80,7 +80,7 @@ class Refinement:
         return [
             replace(mend.change, reason=mend.change.reason or mend.label)
             for one in errors
-            for mend in one.mends[:1]
+            for mend in one.sure[:1]
         ]
 
     def _is_new(self, graph: Graph, change: Change) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from .change import Change
-from .finding import Finding, Mend, Severity
+from .finding import Finding, Severity
 from .graph import Graph, Type, Vertex
 from .value import Asked, Template, Value
 from .variable import VariableError, filled, value_of, with_values
@@ -40,7 +40,7 @@ def checked(graph: Graph, check: Callable[[Graph], tuple[Finding, ...]]) -> tupl
     for finding in check(filled(graph, given, {})):
         if finding.code == "arguments" and finding.vertex in lacking:
             continue  # it speaks of a stand-in for the value that lacks
-        mends = tuple(Mend(x.label, _unfilled(graph, x.change, given)) for x in finding.mends)
+        mends = tuple(replace(x, change=_unfilled(graph, x.change, given)) for x in finding.mends)
         found.append(replace(finding, mends=mends))
     return tuple(found)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from qgis.PyQt.QtCore import QCoreApplication
-from qgis.PyQt.QtWidgets import QComboBox, QHBoxLayout, QSizePolicy, QWidget
+from qgis.PyQt.QtWidgets import QComboBox, QGridLayout, QSizePolicy, QWidget
 
 from ...plugin.workflow.value import Value
 from ...tools.base import FieldProfile
@@ -71,19 +71,23 @@ class ConditionRow:
         self._fields = {one.name: one for one in fields}
         self._item = dict(item) if isinstance(item, Mapping) else {}
         body = QWidget()
-        line = QHBoxLayout(body)
-        line.setContentsMargins(0, 0, 0, 0)
-        line.setSpacing(2)
+        grid = QGridLayout(body)
+        grid.setContentsMargins(0, 0, 0, 4)
+        grid.setSpacing(2)
+        grid.setColumnStretch(0, 5)
+        grid.setColumnStretch(1, 4)
         self.name, self.operator, self.value = QComboBox(), QComboBox(), QComboBox()
-        parts = (("Field", self.name, 5), ("Operator", self.operator, 3), ("Value", self.value, 5))
-        for key, box, share in parts:
+        parts = (("Field", self.name), ("Operator", self.operator), ("Value", self.value))
+        for key, box in parts:
             box.setObjectName(f"GeoOlmCondition{key}")
             box.setSizeAdjustPolicy(
                 QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
             )
             box.setMinimumContentsLength(4)
-            box.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-            line.addWidget(box, share)
+            box.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        grid.addWidget(self.name, 0, 0)
+        grid.addWidget(self.operator, 0, 1)
+        grid.addWidget(self.value, 1, 0, 1, 2)
         for box in (self.name, self.value):
             box.setEditable(True)
             box.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
@@ -97,12 +101,12 @@ class ConditionRow:
         self._connect()
         self._bound = is_bound(self._item.get("value"))
         if self._bound:
-            self._bind(line, bind)
+            self._bind(grid, bind)
 
-    def _bind(self, line: QHBoxLayout, bind: Callable[[Value], Field]) -> None:
+    def _bind(self, grid: QGridLayout, bind: Callable[[Value], Field]) -> None:
         """Show what the value is bound to in its place, until it is unbound."""
         bound = bind(self._item["value"])
-        line.addWidget(bound.widget, 5)
+        grid.addWidget(bound.widget, 1, 0, 1, 2)
         self.value.hide()
 
         def unbind(_value: Value) -> None:

@@ -14,6 +14,7 @@ from qgis.PyQt.QtWidgets import (
     QComboBox,
     QFormLayout,
     QHBoxLayout,
+    QSizePolicy,
     QToolButton,
     QVBoxLayout,
     QWidget,
@@ -143,6 +144,7 @@ class ParameterForm(Panel):
         widget.setObjectName(f"GeoOlmParameter_{row.name}")
         widget.setToolTip(str(row.schema.get("description", "")))
         field.focus.setAccessibleName(row.label)
+        widget.setSizePolicy(QSizePolicy.Policy.Ignored, widget.sizePolicy().verticalPolicy())
         guard(widget)
         label = Label(f"{row.label} *" if row.is_required else row.label, wrap=True)
         label.setBuddy(field.focus)

@@ -59,7 +59,7 @@ class RowsField(Field):
         remover.setToolTip(tr("Remove this row"))
         remover.setAccessibleName(remover.toolTip())
         line.addWidget(inner.widget, 1)
-        line.addWidget(remover)
+        line.addWidget(remover, 0, Qt.AlignmentFlag.AlignTop)
         self._items.append(item)
         self._rows.append(row)
         self._lines.insertWidget(len(self._rows) - 1, row)

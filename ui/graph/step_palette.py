@@ -115,7 +115,8 @@ class StepPalette(Panel):
             self._unfold(branch)
 
     def _fill_yours(self) -> None:
-        yours = self._branch("yours", self.tr("Steps for you"), "user")
+        yours = self._branch("yours", self.tr("Steps for you"), "")
+        yours.setIcon(0, own_icon("agent_you", agent_colour(self.palette(), "you")))
         for step in self._own_steps():
             icon = "mActionPlay" if step.kind is Kind.REVIEW else "mActionHelpContents"
             text = self.tr("Review stop") if step.kind is Kind.REVIEW else self.tr("Question")

@@ -74,7 +74,8 @@ class ToolChoice:
         is_task = vertex.kind is Kind.TASK
         self.agent.setEnabled(is_task)
         if not is_task:
-            self.agent.addItem(theme_icon("user"), tr("You"), "")
+            colour = agent_colour(self.agent.palette(), "you")
+            self.agent.addItem(own_icon("agent_you", colour), tr("You"), "")
             return
         for role in roles.all():
             icon = role.icon.rpartition(".")[0] or role.icon

@@ -14,8 +14,10 @@ from qgis.PyQt.QtWidgets import QApplication, QMenu, QWidget
 from geo_olm.plugin.workflow.graph import Graph, Type, Variable, Vertex
 from geo_olm.plugin.workflow.role import Role, Roles
 from geo_olm.plugin.workflow.value import Asked, Layer, Output
+from geo_olm.plugin.workflow.variable_check import checked
 from geo_olm.tools.base import LayerProfile, ToolDefinition
 from geo_olm.ui.graph.document import GraphDocument
+from geo_olm.ui.graph.graph_dock import GraphDock
 from geo_olm.ui.graph.variable_menu import fill_menu, variable_button
 from geo_olm.ui.graph.variable_panel import VariablePanel
 
@@ -242,3 +244,21 @@ def test_a_variable_is_made_of_a_value_and_its_layer(
     made = variable(document, "layer")
     assert (made.type, made.default, made.label) == (Type.LAYER, "states", "layer of Buffer")
     assert document.graph.vertex("v3").parameters == {"layer": Asked("layer"), "distance": 7}
+
+
+def test_a_problem_of_a_value_that_lacks_leads_to_the_variable(
+    document: GraphDocument, show: Callable[[QWidget], QWidget]
+) -> None:
+    dock = GraphDock()
+    dock.resize(1300, 700)
+    show(dock)
+    dock.document.know(document.tools.values(), document.layers, document.roles)
+    dock.document.load(GRAPH)
+    dock.document.set_findings(checked(GRAPH, lambda graph: ()))
+    tree = dock.problems.tree
+    box = tree.visualItemRect(tree.topLevelItem(0))
+    QTest.mouseClick(tree.viewport(), Qt.MouseButton.LeftButton, pos=box.center())
+    assert dock.document.selection == {"v1"}
+    assert dock.tabs.currentWidget() is dock.variables
+    assert find(dock.variables, "GeoOlmVariableValue_place").hasFocus()
+    assert dock.tabs.tabText(dock.tabs.indexOf(dock.variables)) == "Variables (2, 1 to set)"

@@ -257,7 +257,7 @@ class GraphDock(QgsDockWidget):
         document.was_saved.connect(self._show_state)
         self.problems.counted.connect(self._count)
         self.problems.step_shown.connect(self.view.show_step)
-        self.problems.parameter_shown.connect(self._inspect)
+        self.problems.parameter_shown.connect(self._show_parameter)
         self.variables.step_shown.connect(self.view.show_step)
         self.comparison.step_shown.connect(self.view.show_step)
         self.view.empty.templates_requested.connect(self.templates_requested)
@@ -339,6 +339,15 @@ class GraphDock(QgsDockWidget):
         text = self.wish.text().strip()
         if text and self.document.graph.vertices:
             self.change_requested.emit(text)
+
+    def _show_parameter(self, name: str) -> None:
+        """Show where a parameter is set: at its variable, where that lacks a value."""
+        lacking = self.variables.lacking_at(self.document.selection, name)
+        if lacking:
+            self.tabs.setCurrentWidget(self.variables)
+            self.variables.edit(lacking)
+        else:
+            self._inspect(name)
 
     def _inspect(self, part: str) -> None:
         self.inspector.setVisible(True)

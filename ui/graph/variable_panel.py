@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 
 from qgis.PyQt.QtCore import QEvent, QLocale, Qt, pyqtSignal
@@ -108,6 +109,15 @@ class VariablePanel(Panel):
         """Put the cursor where the first variable without a value gets one."""
         name = next((one.name for one in self._shown if not _has_value(one)), "")
         self.edit(name)
+
+    def lacking_at(self, steps: Collection[str], parameter: str) -> str:
+        """Return the first variable without a value that a parameter of some steps uses, or ""."""
+        for one in self._shown:
+            if not _has_value(one):
+                places = variable_edit.uses(self._document.graph, one.name)
+                if any(use.step in steps and use.parameter == parameter for use in places):
+                    return one.name
+        return ""
 
     # -- rows
 

@@ -39,6 +39,8 @@ class VariableRow(QObject):
         self.value = value_field(document, variable)
         self.details = self._details()
         self.note = QLineEdit(variable.label)
+        self.note.setCursorPosition(0)
+        self.note.setToolTip(variable.label)
         self.note.setPlaceholderText(self.tr("What it is for"))
         self.uses = LinkButton(f"GeoOlmVariableUses_{variable.name}", "")
         self.remove = QToolButton()

@@ -22,10 +22,7 @@ def route(start: Point, end: Point, boxes: Iterable[Box], forward: bool = True) 
     free. `forward` False is for a link whose end lies left of its start."""
     near = tuple(boxes)
     if forward:
-        between = [one for one in near if one[2] > start[0] and one[0] < end[0]]
-        if not _is_hit(start, end, between):
-            return ()
-        return _around(start, end, _bands(start, end, between))
+        return _forward(start, end, [one for one in near if one[2] > start[0] and one[0] < end[0]])
     left, right = end[0] - BEND, start[0] + BEND
     blocked = _blocked([one for one in near if one[2] > left and one[0] < right])
     wanted = (start[1] + end[1]) / 2
@@ -33,22 +30,57 @@ def route(start: Point, end: Point, boxes: Iterable[Box], forward: bool = True) 
     return ((start[0], end[0], y),)
 
 
-def _is_hit(start: Point, end: Point, boxes: Sequence[Box]) -> bool:
-    """Tell whether the plain curve of a link runs behind a box."""
+def _forward(start: Point, end: Point, boxes: Sequence[Box]) -> tuple[Lane, ...]:
+    """Lead a link around the boxes that it hits, then around those that its new way hits, and so
+    on; boxes that are never hit have no say."""
+    lanes: tuple[Lane, ...] = ()
+    held: list[Box] = []
+    while True:
+        hit = [one for one in _hit(start, end, lanes, boxes) if one not in held]
+        if not hit:
+            return lanes
+        held += hit
+        lanes = _around(start, end, _bands(start, end, held))
+
+
+def _hit(start: Point, end: Point, lanes: Sequence[Lane], boxes: Sequence[Box]) -> list[Box]:
+    """Return the boxes that a link with these lanes runs behind."""
+    found: list[Box] = []
+    here = start
+    for left, right, y in lanes:
+        found += _behind(here, (left, y), boxes)
+        found += [one for one in boxes
+                  if one[0] < right and one[2] > left and one[1] < y < one[3]]  # fmt: skip
+        here = (right, y)
+    return [*found, *_behind(here, end, boxes)]
+
+
+def _behind(start: Point, end: Point, boxes: Sequence[Box]) -> list[Box]:
+    """Return the boxes that the plain curve from one place to another runs behind."""
     top, bottom = min(start[1], end[1]), max(start[1], end[1])
-    close = [one for one in boxes if one[3] > top - _NEAR and one[1] < bottom + _NEAR]
+    close = [
+        one
+        for one in boxes
+        if one[3] > top - _NEAR and one[1] < bottom + _NEAR and one[2] > start[0] - _NEAR
+        and one[0] < end[0] + _NEAR
+    ]  # fmt: skip
     if not close:
-        return False
+        return []
     reach = max(abs(end[0] - start[0]) / 2, BEND)
+    places: list[Point] = []
     for step in range(1, _SAMPLES):
         t = step / _SAMPLES
         a, b, c, d = (1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t * t * (1 - t), t**3
         x = a * start[0] + b * (start[0] + reach) + c * (end[0] - reach) + d * end[0]
-        y = (a + b) * start[1] + (c + d) * end[1]
-        for box in close:
-            if box[0] - _NEAR < x < box[2] + _NEAR and box[1] - _NEAR < y < box[3] + _NEAR:
-                return True
-    return False
+        places.append((x, (a + b) * start[1] + (c + d) * end[1]))
+    return [
+        box
+        for box in close
+        if any(
+            box[0] - _NEAR < x < box[2] + _NEAR and box[1] - _NEAR < y < box[3] + _NEAR
+            for x, y in places
+        )
+    ]
 
 
 def _bands(start: Point, end: Point, boxes: Sequence[Box]) -> list[tuple[float, float, list[Box]]]:

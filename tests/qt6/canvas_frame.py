@@ -102,7 +102,7 @@ document.take(StepChanged("v1", Status.COMPLETED, "4", 0.1, ToolResult("4", numb
 document.select(("v1",))
 key(Qt.Key.Key_P)
 seen["preview"] = view.previews.frame.isVisible()
-seen["outline"] = outline.model().rowCount()
+seen["outline"] = [outline.model().index(at, 0).data() for at in range(4)]
 seen["painted"] = not view.grab().isNull()
 for _ in range(20):
     document.undo_stack.undo()

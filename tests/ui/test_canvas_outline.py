@@ -61,8 +61,9 @@ def go(dock: GraphDock, at: int) -> None:
 
 def test_the_outline_lists_the_steps_as_they_run_with_inputs_and_ends(dock: GraphDock) -> None:
     assert lines(dock) == ["1. Buffer", "2. Overlay", "3. Count"]
-    assert lines(dock, row(dock, 1)) == ["Layer: towns", "Other: Buffer", "Goes to Count"]
-    assert outline(dock).model().index(0, 1).data() == "Not run"
+    assert lines(dock, row(dock, 1)) == [
+        "Not run", "Layer: towns", "Other: Buffer", "Goes to Count",
+    ]  # fmt: skip
 
 
 def test_an_outline_is_in_running_order_whatever_the_file_says(dock: GraphDock) -> None:
@@ -86,9 +87,10 @@ def test_results_and_problems_stand_in_the_outline_and_are_spoken(dock: GraphDoc
     dock.document.set_findings((Finding("x", Severity.ERROR, "Mixed CRS.", "v2"),))
     settle()
     inner = lines(dock, row(dock, 0))
-    assert inner == ["Layer: park", "Distance: 500", "Gives Zones", "Goes to Overlay"]
-    model = outline(dock).model()
-    assert model.index(2, 1, row(dock, 0)).data() == "3\u00a0polygons"
+    assert inner == [
+        "0.4 s", "Layer: park", "Distance: 500", "Gives Zones: 3\u00a0polygons",
+        "Goes to Overlay",
+    ]  # fmt: skip
     assert lines(dock, row(dock, 1))[-1] == "Mixed CRS."
     spoken = row(dock, 1).data(int(Qt.ItemDataRole.AccessibleTextRole))
     assert spoken == "2. Overlay, Vector · Overlay, Not run, Mixed CRS."
@@ -157,7 +159,7 @@ def test_groups_notes_and_free_layers_are_in_the_outline_too(dock: GraphDock) ->
     dock.document.load(graph)
     settle()
     assert lines(dock)[3:] == ["Layer dem, not used yet", "Note: Mind the CRS"]
-    assert lines(dock, row(dock, 0))[0] == "In the group Near"
+    assert lines(dock, row(dock, 0))[:2] == ["Not run", "In the group Near"]
     go(dock, 4)
     scene = dock.view.graph_scene
     assert scene.selected_notes() == [0]

@@ -40,7 +40,7 @@ def test_groups_notes_drops_and_keys_work_on_qt_6(tmp_path: Path) -> None:
         "connecting": True,
         "found": ["v2"],
         "preview": True,
-        "outline": 3,
+        "outline": ["1. Filter", "2. Filter", "3. Filter", "Note: Mind it"],
         "painted": True,
         "undone": True,
     }

@@ -35,7 +35,7 @@ def test_a_link_goes_over_or_under_a_box_by_the_shorter_way() -> None:
 def test_a_link_goes_through_the_gap_between_two_boxes() -> None:
     boxes = [(20.0, -20.0, 35.0, 10.5), (22.0, 14.0, 37.0, 40.0)]
     ((left, right, y),) = route(START, END, boxes)
-    assert (left, right) == (20.0, 37.0)
+    assert (left, right) == (20.0, 35.0)
     assert 10.5 < y < 14.0
 
 
@@ -71,3 +71,15 @@ def test_a_lane_lies_between_its_ends(y: float) -> None:
     lanes = route((0.0, y), END, [(20.0, -5.0, 30.0, 15.0)])
     assert lanes
     assert all(0.0 <= left < right <= 60.0 for left, right, _ in lanes)
+
+
+def test_a_box_that_is_far_from_the_way_has_no_say() -> None:
+    # a long bar above would else make one band of everything, without room to bend
+    boxes = [(20.0, 8.0, 35.0, 30.0), (0.0, -20.0, 70.0, -18.0)]
+    assert route(START, END, boxes) == ((20.0, 35.0, 8.0 - ROOM),)
+
+
+def test_what_the_new_way_hits_is_passed_too() -> None:
+    boxes = [(20.0, 8.0, 35.0, 30.0), (20.0, 0.0, 35.0, 7.5)]
+    ((_, _, y),) = route(START, END, boxes)
+    assert y == 0.0 - ROOM

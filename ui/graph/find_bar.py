@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 from qgis.PyQt.QtCore import QEvent, QObject, Qt
 from qgis.PyQt.QtGui import QKeyEvent
-from qgis.PyQt.QtWidgets import QFrame, QHBoxLayout, QLabel, QLineEdit, QToolButton
+from qgis.PyQt.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QToolButton
 
 from ..icon import theme_icon
 from ..palette import em
 from .node_item import NodeItem
+from .plate import Plate
 
 if TYPE_CHECKING:
     from qgis.PyQt.QtWidgets import QGraphicsItem
@@ -21,15 +22,13 @@ if TYPE_CHECKING:
 _ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 
 
-class FindBar(QFrame):
+class FindBar(Plate):
     """Stands in the upper right corner of a view; Enter and Shift+Enter go through what was found,
     Esc closes."""
 
     def __init__(self, view: GraphView) -> None:
         super().__init__(view)
         self.setObjectName("GeoOlmFindBar")
-        self.setFrameShape(QFrame.Shape.StyledPanel)
-        self.setAutoFillBackground(True)
         self._view = view
         self._at = -1
         self.field, self.count = QLineEdit(), QLabel()

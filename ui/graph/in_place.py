@@ -23,6 +23,7 @@ class InPlace(QPlainTextEdit):
         self._keep, self._is_line = keep, True
         self._has_ended = False
         self.setTabChangesFocus(True)
+        self.setFrameShape(QPlainTextEdit.Shape.Box)
 
     def open(self, text: str, box: QRect, is_line: bool) -> None:
         """Stand over a place of the canvas with a text, all of it selected."""

@@ -5,21 +5,40 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from qgis.PyQt.QtCore import QEvent, QItemSelectionModel, QModelIndex, Qt, QTimer, pyqtSignal
-from qgis.PyQt.QtGui import QContextMenuEvent, QKeyEvent, QStandardItem, QStandardItemModel
+from qgis.PyQt.QtCore import (
+    QEvent,
+    QItemSelectionModel,
+    QModelIndex,
+    QRectF,
+    Qt,
+    QTimer,
+    pyqtSignal,
+)
+from qgis.PyQt.QtGui import (
+    QContextMenuEvent,
+    QIcon,
+    QKeyEvent,
+    QPainter,
+    QPixmap,
+    QStandardItem,
+    QStandardItemModel,
+)
 from qgis.PyQt.QtWidgets import QAbstractItemView, QTreeView, QWidget
 
 from ...plugin.workflow import grouping
 from ...plugin.workflow.graph import Graph, Vertex
 from ...plugin.workflow.topology import TopologyError, order
-from ..icon import theme_icon, tool_icon
-from ..number import count
+from ..icon import theme_icon
+from ..number import count, plain_tip
+from ..palette import em
+from ..state_shape import Shape, paint_shape
 from .canvas_key import action_of
-from .card import card, said, title
+from .card import CHECKS, card, said, title
 from .document import GraphDocument
 
 LAYER, NOTE = "layer:", "note:"
 """What the keys of rows begin with that are no steps."""
+_SHARP = 2
 _KEY = int(Qt.ItemDataRole.UserRole)
 _SPOKEN = int(Qt.ItemDataRole.AccessibleTextRole)
 _OWN = ("up", "down", "left", "right", "select_all", "menu", "leave")
@@ -44,8 +63,9 @@ class Outline(QTreeView):
         self.setUniformRowHeights(True)
         self._document = document
         self._rows = QStandardItemModel(self)
-        self._rows.setHorizontalHeaderLabels([self.tr("Step"), self.tr("State")])
         self.setModel(self._rows)
+        self.setHeaderHidden(True)
+        self.setTextElideMode(Qt.TextElideMode.ElideRight)
         self._steps: dict[str, QStandardItem] = {}
         self._selecting = False
         self._soon = QTimer(self)
@@ -81,7 +101,6 @@ class Outline(QTreeView):
         self._others(graph)
         self._selecting = False
         self._select(self._document.selection)
-        self.resizeColumnToContents(0)
 
     def showEvent(self, event: QEvent) -> None:
         """Fill it now that it is seen."""
@@ -94,23 +113,30 @@ class Outline(QTreeView):
         document = self._document
         shown = card(document, vertex)
         name = f"{place}. {shown.title}"
-        icon = tool_icon(vertex.tool) if vertex.tool else theme_icon("user")
-        step = _row(name, vertex.id, icon)
-        step.setToolTip(shown.objective)
-        state = _row(shown.foot, vertex.id)
+        step = _row(name, vertex.id, self._mark(shown.shape))
+        step.setToolTip(plain_tip(f"{name}\n{shown.foot}\n{shown.objective}".strip()))
         problems = document.findings_of(vertex.id)
         parts = [name, shown.subtitle, shown.foot, *(one.message for one in problems)]
         step.setData(", ".join(one for one in parts if one), _SPOKEN)
-        for text, about in self._lines(vertex):
+        for text in (shown.foot, *self._lines(vertex)):
             child = _row(text, vertex.id)
             child.setData(f"{shown.title}: {text}", _SPOKEN)
-            step.appendRow([child, _row(about, vertex.id)])
+            step.appendRow(child)
         for one in problems:
-            found = _row(one.message, vertex.id, theme_icon("mIconWarning"))
-            found.setToolTip(one.message)
-            step.appendRow([found, _row(one.severity.value, vertex.id)])
-        self._rows.appendRow([step, state])
+            step.appendRow(_row(one.message, vertex.id, self._mark(CHECKS[one.severity])))
+        self._rows.appendRow(step)
         self._steps[vertex.id] = step
+
+    def _mark(self, shape: Shape) -> QIcon:
+        """Return a state as an icon."""
+        side = em(self)
+        picture = QPixmap(side * _SHARP, side * _SHARP)
+        picture.fill(Qt.GlobalColor.transparent)
+        painter = QPainter(picture)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        paint_shape(painter, QRectF(picture.rect()).adjusted(1, 1, -1, -1), shape, self.palette())
+        painter.end()
+        return QIcon(picture)
 
     def _others(self, graph: Graph) -> None:
         """Add what is no step: layers that no step takes yet, and notes."""
@@ -118,37 +144,35 @@ class Outline(QTreeView):
         for source in graph.sources:
             if source.position is not None and source.name not in used:
                 text = self.tr("Layer {}, not used yet").replace("{}", source.name)
-                row = _row(text, f"{LAYER}{source.name}", theme_icon("mIconVector"))
-                self._rows.appendRow([row, _row("", "")])
+                self._rows.appendRow(_row(text, f"{LAYER}{source.name}", theme_icon("mIconVector")))
         for at, note in enumerate(graph.notes):
             text = self.tr("Note: {}").replace("{}", " ".join(note.text.split()))
-            self._rows.appendRow(
-                [_row(text, f"{NOTE}{at}", theme_icon("mActionTextAnnotation")), _row("", "")]
-            )
+            self._rows.appendRow(_row(text, f"{NOTE}{at}", theme_icon("mActionTextAnnotation")))
 
-    def _lines(self, vertex: Vertex) -> Iterator[tuple[str, str]]:
+    def _lines(self, vertex: Vertex) -> Iterator[str]:
         """Yield what goes in, what comes out, and whom the step waits for."""
         document = self._document
         graph = document.shown
         held = grouping.group_of(graph, vertex.id)
         if held >= 0:
-            yield self.tr("In the group {}").replace("{}", graph.groups[held].title), ""
+            yield self.tr("In the group {}").replace("{}", graph.groups[held].title)
         for row in card(document, vertex).rows:
             text = self.tr("{0}: {1}").replace("{0}", row.label)
-            yield text.replace("{1}", row.text or self.tr("nothing")), ""
+            yield text.replace("{1}", row.text or self.tr("nothing"))
         for key in vertex.after:
             if graph.has(key):
                 name = title(document, graph.vertex(key))
-                yield self.tr("Waits for {}").replace("{}", name), ""
+                yield self.tr("Waits for {}").replace("{}", name)
         result = document.state(vertex.id).result
         for layer in result.layers if result is not None else ():
-            text = self.tr("Gives {}").replace("{}", layer.name)
-            yield text, count(layer.features, layer.geometry)
+            text = self.tr("Gives {0}: {1}").replace("{0}", layer.name)
+            yield text.replace("{1}", count(layer.features, layer.geometry))
         for name, value in (result.numbers if result is not None else {}).items():
-            yield self.tr("Gives {}").replace("{}", name), said(document, value)
+            text = self.tr("Gives {0}: {1}").replace("{0}", name.replace("_", " "))
+            yield text.replace("{1}", said(document, value))
         users = [title(document, graph.vertex(key)) for key in graph.children(vertex.id)]
         if users:
-            yield self.tr("Goes to {}").replace("{}", ", ".join(users)), ""
+            yield self.tr("Goes to {}").replace("{}", ", ".join(users))
 
     # -- selection
 
@@ -223,8 +247,9 @@ def in_order(graph: Graph) -> list[Vertex]:
         return list(graph.vertices)
 
 
-def _row(text: str, key: str, icon: object = None) -> QStandardItem:
+def _row(text: str, key: str, icon: QIcon | None = None) -> QStandardItem:
     item = QStandardItem(text)
+    item.setToolTip(plain_tip(text))
     if icon is not None:
         item.setIcon(icon)
     item.setData(key, _KEY)

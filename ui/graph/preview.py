@@ -6,14 +6,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from qgis.PyQt.QtCore import QObject, QPoint, QPointF, QRectF, QSize, Qt, QTimer, pyqtSignal
-from qgis.PyQt.QtGui import QImage, QPainter, QPaintEvent, QPalette, QPen, QPixmap
-from qgis.PyQt.QtWidgets import QFrame, QGraphicsView, QGridLayout, QLabel, QVBoxLayout, QWidget
+from qgis.PyQt.QtGui import QImage, QPalette, QPixmap
+from qgis.PyQt.QtWidgets import QGraphicsView, QGridLayout, QLabel, QVBoxLayout, QWidget
 
 from ...tools.base import ToolResult
 from ..number import SPACE, label, number
-from ..palette import ground, line, muted
+from ..palette import muted
 from .measure import elided, scaled
 from .node_item import NodeItem
+from .plate import Plate
 from .scene import GraphScene
 
 _REST_MS, _MOST = 500, 8
@@ -39,7 +40,7 @@ class Seen:
         return ". ".join([*([self.message] if self.message else []), *told])
 
 
-class PreviewFrame(QFrame):
+class PreviewFrame(Plate):
     """Stands on the canvas beside its step; it never takes the focus."""
 
     def __init__(self, parent: QWidget, unit: float) -> None:
@@ -86,13 +87,6 @@ class PreviewFrame(QFrame):
         self.setAccessibleDescription(seen.words)
         self.setFixedWidth(round((WIDTH + 1.5) * self._unit))
         self.adjustSize()
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the ground and a line around it."""
-        painter = QPainter(self)
-        painter.setPen(QPen(line(self.palette()), 1))
-        painter.setBrush(ground(self.palette(), QPalette.ColorRole.Base))
-        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 4, 4)
 
     def _cell(self, grid: QGridLayout, row: int, at: int, text: str, faint: bool = False) -> None:
         share = 0.3 if grid is self._facts and at == 0 else 0.68 if grid is self._facts else 0.25

@@ -92,6 +92,7 @@ class GraphDesk(QObject):
         self._keeping.stop()
         self._autosave()
         self._canvas.close()
+        self.library.close()
         while self._tasks:
             finish(self._tasks.pop(), _STOP_S)
         session = self._desk.session

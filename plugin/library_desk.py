@@ -39,6 +39,9 @@ class LibraryDesk(QObject):
         dock.templates_requested.connect(lambda: self.open(Place.TEMPLATE))
         dock.document.changed.connect(lambda old, new: self._note())
         dock.document.was_saved.connect(self._saved)
+        project = QgsProject.instance()
+        project.cleared.connect(self._leave_project)
+        project.readProject.connect(self._leave_project)
 
     def open(self, place: Place | None = None) -> None:
         """Show the library, filled anew, with the workflows of a place or of all."""
@@ -49,6 +52,14 @@ class LibraryDesk(QObject):
         self.dialog.show()
         self.dialog.raise_()
         self.dialog.activateWindow()
+
+    def close(self) -> None:
+        """Let go of the project."""
+        project = QgsProject.instance()
+        project.cleared.disconnect(self._leave_project)
+        project.readProject.disconnect(self._leave_project)
+        if self.dialog is not None:
+            self.dialog.close()
 
     def fill(self) -> None:
         """Fill the library with what is kept now."""
@@ -112,6 +123,12 @@ class LibraryDesk(QObject):
     def _open_version(self, version: EarlierVersion) -> None:
         if version.graph is not None and self._show(version.graph) and self.dialog is not None:
             self.dialog.hide()
+
+    def _leave_project(self, _document: object = None) -> None:
+        """Show what another project holds; what was done in the one before is not taken back."""
+        if self.dialog is not None and self.dialog.isVisible():
+            self.fill()
+            self._say("")
 
     def _note(self) -> None:
         path = self._dock.document.path

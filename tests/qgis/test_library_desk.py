@@ -188,6 +188,28 @@ def test_workflows_of_the_project_are_kept_renamed_and_deleted(desk: GraphDesk) 
     assert kept.load("There").graph == GRAPH
 
 
+def test_another_project_brings_its_own_workflows(desk: GraphDesk) -> None:
+    desk.show_graph(GRAPH)
+    dialog = keep(desk, "Here", Place.PROJECT)
+    assert list(entries(desk, Place.PROJECT)) == ["Here"]
+    click(dialog, "GeoOlmLibraryDeleteButton")
+    assert not dialog.undo.isHidden()
+    QgsProject.instance().clear()
+    assert entries(desk, Place.PROJECT) == {}
+    assert dialog.undo.isHidden()
+
+
+def test_a_template_is_copied_into_the_profile(desk: GraphDesk) -> None:
+    dialog = opened(desk)
+    dialog.search.setText("zonal statistics")
+    click(dialog, "GeoOlmLibraryDuplicateButton")
+    assert Library(library_folder()).names() == ("Zonal statistics copy",)
+    assert dialog.entry().place is Place.PROFILE
+    dialog.choose(Place.TEMPLATE, entries(desk, Place.TEMPLATE)["Zonal statistics"].key)
+    click(dialog, "GeoOlmLibraryDuplicateButton")
+    assert Library(library_folder()).names() == ("Zonal statistics copy", "Zonal statistics copy 2")
+
+
 def test_files_used_last_and_those_beside_the_project_are_listed(
     desk: GraphDesk, tmp_path: Path
 ) -> None:

@@ -102,6 +102,7 @@ class AlgorithmForm:
         definition = self._definition(row.name)
         if definition is None or definition.type() in (_OWN | _LAYERS_INSIDE):
             return None
+        definition.setIsDynamic(False)  # a workflow holds no values defined by data
         wrapper = QgsGui.processingGuiRegistry().createParameterWidgetWrapper(
             definition, QgsProcessingGui.WidgetType.Standard
         )
@@ -125,8 +126,9 @@ class AlgorithmForm:
                 wrapper.postInitialize(self._wrappers)
         lost = []
         for definition, field, given in self._given:
-            if not field.show(given, self._context.processingContext()):
+            if given is not None and not field.show(given, self._context.processingContext()):
                 lost.append(definition.name())
+            field.begin()
         return lost
 
     def _definition(self, name: str) -> Definition | None:
@@ -147,9 +149,17 @@ class QgisField(Field):
         """Show a value; tells whether the widget holds it."""
         self._filling = True
         self._wrapper.setParameterValue(for_widget(self._definition, value), context)
-        self._filling = False
         held = for_graph(self._definition, self._wrapper.parameterValue())
-        return value is None or is_same(self._definition, held, value)
+        return is_same(self._definition, held, value)
+
+    def begin(self) -> None:
+        """Tell from now on what the user changes."""
+        self._filling = False
+
+    @property
+    def proposed(self) -> Value:
+        """What the widget shows, whether or not it was given."""
+        return for_graph(self._definition, self._wrapper.parameterValue())
 
     def _say(self) -> None:
         if not self._filling:

@@ -64,11 +64,22 @@ def is_same(definition: Definition, one: Value, other: Value) -> bool:
     """Tell whether two values of the JSON mean the same to an algorithm."""
     if one == other:
         return True
-    if definition.type() in ("string", "expression", "extent", "point"):
+    if definition.type() in ("extent", "point"):
+        return _place(one) == _place(other)
+    if definition.type() in ("string", "expression"):
         return str(one or "").replace(" ", "") == str(other or "").replace(" ", "")
     if definition.type() == "color":
         return str(one or "").lower() == str(other or "").lower()
     return False
+
+
+def _place(value: Value) -> Any:
+    """Return coordinates as numbers with the CRS behind them, whatever way they are written."""
+    numbers, _, crs = str(value or "").partition("[")
+    try:
+        return [float(one) for one in numbers.split(",")], crs.strip(" ]")
+    except ValueError:
+        return value
 
 
 def _places(definition: Definition, value: Value) -> Any:

@@ -27,6 +27,11 @@ class Field(QObject):
         self.widget, self.value = widget, value
         self.focus = focus or widget
 
+    @property
+    def proposed(self) -> Value:
+        """What the widget shows although nothing was given, None for nothing."""
+        return None
+
     def tell(self, value: Value) -> None:
         """Take a value that the user has given."""
         if value != self.value or isinstance(value, bool) is not isinstance(self.value, bool):

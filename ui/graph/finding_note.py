@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from qgis.PyQt.QtCore import QRectF, QSize, Qt
@@ -13,8 +14,29 @@ from ...plugin.workflow.finding import Finding
 from ..palette import em
 from ..panel import Label, Panel
 from ..state_shape import Shape, paint_shape
-from .card import CHECKS
+from .card import CHECKS, title
 from .document import GraphDocument
+
+OBJECTIVE = "objective"
+_ABOUT_OBJECTIVE = (OBJECTIVE, "abstract", "return")
+_WORD = re.compile(r"(?<![\w\"])[A-Za-z_]\w*(?![\w\"])")
+
+
+def place_of(finding: Finding) -> str:
+    """Return where in the inspector a finding stands: a parameter, "objective", or "" for the step
+    as a whole."""
+    return finding.parameter or (OBJECTIVE if finding.code in _ABOUT_OBJECTIVE else "")
+
+
+def words_of(document: GraphDocument, text: str) -> str:
+    """Return a sentence of the checks with steps by what they are called."""
+    graph = document.graph
+
+    def name(found: re.Match[str]) -> str:
+        key = found.group()
+        return title(document, graph.vertex(key)) if graph.has(key) else key
+
+    return _WORD.sub(name, text)
 
 
 def shape_icon(shape: Shape, side: int, palette: QPalette) -> QIcon:
@@ -31,9 +53,10 @@ def mend_buttons(document: GraphDocument, finding: Finding) -> list[QPushButton]
     """Return the buttons that mend a finding."""
     found = []
     for mend in finding.mends:
-        button = QPushButton(mend.label)
+        label = words_of(document, mend.label)
+        button = QPushButton(label)
         button.setObjectName("GeoOlmMend")
-        button.setToolTip(mend.label)
+        button.setToolTip(label)
         button.clicked.connect(lambda _on=False, one=mend: document.mend(one))
         found.append(button)
     return found
@@ -77,7 +100,7 @@ class FindingNote(Panel):
         icon = shape_icon(CHECKS[finding.severity], side, self.palette())
         mark.setPixmap(icon.pixmap(QSize(side, side)))
         mark.setAccessibleName(finding.severity.value)
-        said = Label(finding.message, scale=0.92, wrap=True)
+        said = Label(words_of(self._document, finding.message), scale=0.92, wrap=True)
         said.setObjectName("GeoOlmFinding")
         line.addWidget(mark, 0, Qt.AlignmentFlag.AlignTop)
         line.addWidget(said, 1)

@@ -24,14 +24,11 @@ from ..panel import Label, Panel
 from .card import said, title
 from .document import GraphDocument
 from .field import Field
-from .finding_note import FindingNote
+from .finding_note import OBJECTIVE, FindingNote, place_of
 from .parameter_field import Fields
 from .parameter_form import ParameterForm
 from .parameter_row import Row, with_value
 from .tool_choice import ToolChoice
-
-_OBJECTIVE = ("objective", "abstract")
-"""Findings whose code begins so are about the objective."""
 
 
 class Inspector(Panel):
@@ -245,7 +242,7 @@ class Inspector(Panel):
 
 
 def _is_about_objective(finding: Finding) -> bool:
-    return finding.code.startswith(_OBJECTIVE)
+    return place_of(finding) == OBJECTIVE
 
 
 def _has_begun(status: str) -> bool:

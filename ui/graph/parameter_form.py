@@ -11,9 +11,10 @@ from qgis.PyQt.QtGui import QPalette, QWheelEvent
 from qgis.PyQt.QtWidgets import (
     QAbstractSpinBox,
     QApplication,
+    QCheckBox,
     QComboBox,
-    QFormLayout,
     QHBoxLayout,
+    QPushButton,
     QSizePolicy,
     QToolButton,
     QVBoxLayout,
@@ -104,7 +105,7 @@ class ParameterForm(Panel):
         column = QVBoxLayout(self._body)
         column.setContentsMargins(0, 0, 0, 0)
         usual = [row for row in found if not row.is_advanced]
-        column.addLayout(self._form(vertex, usual))
+        column.addLayout(self._column(vertex, usual))
         advanced = [row for row in found if row.is_advanced]
         if not advanced:
             return
@@ -115,7 +116,7 @@ class ParameterForm(Panel):
         more.setAutoRaise(True)
         more.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         inner = QWidget()
-        inner.setLayout(self._form(vertex, advanced))
+        inner.setLayout(self._column(vertex, advanced))
 
         def fold(on: bool) -> None:
             self._open = on
@@ -129,39 +130,50 @@ class ParameterForm(Panel):
         more.setChecked(is_open)
         fold(is_open)
 
-    def _form(self, vertex: Vertex, found: list[Row]) -> QFormLayout:
-        form = QFormLayout()
-        form.setContentsMargins(0, 0, 0, 0)
-        form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapAllRows)
-        form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
+    def _column(self, vertex: Vertex, found: list[Row]) -> QVBoxLayout:
+        column = QVBoxLayout()
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(2)
         for row in found:
-            self._add(form, vertex, row)
-        return form
+            self._add(column, vertex, row)
+            column.addSpacing(round(self.em * 0.35))
+        return column
 
-    def _add(self, form: QFormLayout, vertex: Vertex, row: Row) -> None:
+    def _add(self, column: QVBoxLayout, vertex: Vertex, row: Row) -> None:
         field = self.fields[row.name]
         widget = field.widget
+        text = f"{row.label} *" if row.is_required else row.label
         widget.setObjectName(f"GeoOlmParameter_{row.name}")
         widget.setToolTip(str(row.schema.get("description", "")))
         field.focus.setAccessibleName(row.label)
         widget.setSizePolicy(QSizePolicy.Policy.Ignored, widget.sizePolicy().verticalPolicy())
         guard(widget)
-        label = Label(f"{row.label} *" if row.is_required else row.label, wrap=True)
+        label = Label(text, wrap=True)
         label.setBuddy(field.focus)
+        if isinstance(widget, QCheckBox):
+            widget.setText(text)
+        else:
+            column.addWidget(label)
         line = QHBoxLayout()
-        line.setContentsMargins(0, 0, 0, 0)
         line.setSpacing(2)
         line.addWidget(widget, 1)
         button = variable_button(self._document, vertex.id, row.path, self._body)
         line.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
         note = FindingNote(self._document)
-        column = QVBoxLayout()
-        column.setSpacing(2)
         column.addLayout(line)
+        if row.is_required and row.given is None and field.proposed is not None:
+            column.addWidget(self._taker(row.name, field))
         column.addWidget(note)
-        form.addRow(label, column)
         self._labels[row.name], self._notes[row.name] = label, note
         field.changed.connect(lambda value, name=row.name: self._put(self._rows[name], value))
+
+    def _taker(self, name: str, field: Field) -> QPushButton:
+        """Return a button that gives a required parameter what its widget proposes."""
+        button = QPushButton(self.tr("Use what is shown"))
+        button.setObjectName(f"GeoOlmTake_{name}")
+        button.clicked.connect(lambda _on=False: field.tell(field.proposed))
+        field.changed.connect(lambda _value: button.hide())
+        return button
 
     def _focused(self) -> str:
         focus = QApplication.focusWidget()

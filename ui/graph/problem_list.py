@@ -19,7 +19,7 @@ from ...plugin.workflow.finding import Finding
 from ..palette import em
 from .card import CHECKS, title
 from .document import GraphDocument
-from .finding_note import mend_buttons, shape_icon
+from .finding_note import mend_buttons, place_of, shape_icon, words_of
 
 _ROLE = int(Qt.ItemDataRole.UserRole)
 _PARAMETER = _ROLE + 1
@@ -71,12 +71,13 @@ class ProblemList(QWidget):
         graph = self._document.graph
         known = finding.vertex and graph.has(finding.vertex)
         name = title(self._document, graph.vertex(finding.vertex)) if known else ""
-        item = QTreeWidgetItem(self.tree, [name or self.tr("Workflow"), finding.message])
+        said = words_of(self._document, finding.message)
+        item = QTreeWidgetItem(self.tree, [name or self.tr("Workflow"), said])
         item.setData(0, _ROLE, finding.vertex)
-        item.setData(0, _PARAMETER, _place(finding))
+        item.setData(0, _PARAMETER, place_of(finding))
         side = round(em(self) * 1.1)
         item.setIcon(0, shape_icon(CHECKS[finding.severity], side, self.palette()))
-        item.setToolTip(1, finding.message)
+        item.setToolTip(1, said)
         if not finding.mends:
             return
         buttons = QWidget()
@@ -92,8 +93,3 @@ class ProblemList(QWidget):
             self.step_shown.emit(key)
             if item.data(0, _PARAMETER):
                 self.parameter_shown.emit(item.data(0, _PARAMETER))
-
-
-def _place(finding: Finding) -> str:
-    """Return where in the inspector a finding stands, "" for nowhere but the step."""
-    return finding.parameter or ("objective" if finding.code.startswith("objective") else "")

@@ -9,6 +9,7 @@ from qgis.core import (
     QgsFieldProxyModel,
     QgsRasterLayer,
     QgsStyle,
+    QgsUnitTypes,
     QgsVectorLayer,
 )
 from qgis.gui import (
@@ -90,7 +91,8 @@ class QgisFields(Fields):
         kind = row.schema.get("x-type")
         if kind in ("distance", "area") and self._wants_unit(vertex, row):
             units = LENGTHS if kind == "distance" else AREAS
-            return quantity_field(row.given, tr("layer's unit"), units, plain.hint_of(row.schema))
+            usual = self._unit(vertex, row)
+            return quantity_field(row.given, usual, units, plain.hint_of(row.schema))
         if self._form is None or holds_reference(row.given):
             return None
         return self._form.field(row)
@@ -101,9 +103,22 @@ class QgisFields(Fields):
             return False
         if isinstance(row.given, str):
             return True
+        crs = self._parent_crs(vertex, row)
+        return not crs.isValid() or crs.isGeographic()
+
+    def _unit(self, vertex: Vertex, row: Row) -> str:
+        """Return the unit that a number without one is in, in words."""
+        crs = self._parent_crs(vertex, row)
+        if not crs.isValid():
+            return tr("layer's unit")
+        is_area = row.schema.get("x-type") == "area"
+        unit = QgsUnitTypes.distanceToAreaUnit(crs.mapUnits()) if is_area else crs.mapUnits()
+        return str(QgsUnitTypes.toString(unit))
+
+    def _parent_crs(self, vertex: Vertex, row: Row) -> QgsCoordinateReferenceSystem:
         of = str(row.schema.get("x-unit", "")).rpartition(" ")[2]
         layer = self.layers.layer(sibling(vertex, row, of))
-        return layer is None or not layer.crs().isValid() or layer.crs().isGeographic()
+        return layer.crs() if layer is not None else QgsCoordinateReferenceSystem()
 
     # -- arguments of our tools
 

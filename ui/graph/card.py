@@ -168,6 +168,7 @@ def _rows(document: GraphDocument, vertex: Vertex) -> tuple[Row, ...]:
         value = given.get(name)
         if name in given or port.is_required or vertex.kind is Kind.REVIEW:
             kind = port.kinds[0].value if len(port.kinds) == 1 else ""
+            kind = "" if kind == Family.TABLE.value else kind  # any layer with rows is a table
             missing = port.is_required and not value
             text = "" if value is None else said(document, value)
             takes = tr(" or ").join(fitting.PLURAL[one] for one in port.kinds)

@@ -138,7 +138,8 @@ class Links:
         for key, node in scene.nodes.items():
             if key not in scene.frames.folded:
                 x, y = node.x() / u, node.y() / u
-                yield key, (x, y, x + node.size[0], y + node.size[1])
+                top = y - (measure.TAB if node.card.check is not None else 0)
+                yield key, (x, top, x + node.size[0], y + node.size[1])
         for name, pill in scene.pills.items():
             x, y = pill.x() / u, pill.y() / u
             yield f"{LAYER}{name}", (x, y, x + pill.size[0], y + pill.size[1])

@@ -38,3 +38,31 @@ def test_the_canvas_works_on_qt_6(tmp_path: Path) -> None:
         "painted": True,
         "svg": True,
     }
+
+
+@pytest.mark.skipif(not PYTHON, reason="GEO_OLM_PYQT6 names no Python with PyQt6")
+def test_library_variables_and_comparison_work_on_qt_6(tmp_path: Path) -> None:
+    (tmp_path / "geo_olm").symlink_to(ROOT)
+    done = subprocess.run(
+        [PYTHON, str(ROOT / "tests" / "qt6" / "library.py"), str(tmp_path)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**os.environ, "QT_QPA_PLATFORM": "offscreen", "PYTHONPATH": "", "LANG": "C.UTF-8"},
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    seen = json.loads(done.stdout.splitlines()[-1])
+    assert seen.pop("qt").startswith("6.")
+    assert seen == {
+        "set": 1250,
+        "refused": "far is used by v1 (distance). Put another value there first.",
+        "pictures": 2,
+        "found": ["Three"],
+        "opened": ["Three"],
+        "told": [
+            "+ New step: count (v2) after buffer (v1)",
+            "~ Variable changed: far (500 m → 1250 m)",
+        ],
+        "left": ["v1"],
+    }

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from qgis.PyQt.QtCore import Qt, pyqtSignal
 from qgis.PyQt.QtWidgets import (
@@ -146,7 +147,7 @@ class LibraryDetail(Panel):
             self.tr("Compare the two") if two else self.tr("Compare with the canvas")
         )
 
-    def _tell(self, signal: object) -> None:
+    def _tell(self, signal: Any) -> None:
         chosen = self.chosen()
         if len(chosen) == 1 and chosen[0].graph is not None:
-            signal.emit(chosen[0])  # type: ignore[attr-defined]
+            signal.emit(chosen[0])

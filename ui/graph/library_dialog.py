@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from qgis.PyQt.QtCore import QEvent, QModelIndex, QSize, Qt, pyqtSignal
 from qgis.PyQt.QtGui import QGuiApplication, QKeyEvent
@@ -243,10 +244,10 @@ class LibraryDialog(QDialog):
         if entry is not None:
             self.chosen.emit(entry)
 
-    def _tell(self, signal: object) -> None:
+    def _tell(self, signal: Any) -> None:
         entry = self.entry()
         if entry is not None:
-            signal.emit(entry)  # type: ignore[attr-defined]
+            signal.emit(entry)
 
     def _open(self) -> None:
         entry = self.entry()

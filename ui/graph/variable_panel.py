@@ -22,7 +22,7 @@ from ...plugin.workflow.variable import VariableError, value_of
 from ..icon import theme_icon
 from ..palette import Tone, tone_colour
 from ..panel import Label, Panel
-from .document import GraphDocument
+from .document import Edit, GraphDocument
 from .variable_row import VariableRow
 
 _VALUE, _NOTE = 2, 4
@@ -210,9 +210,9 @@ class VariablePanel(Panel):
         if self._edit(text, lambda graph: variable_edit.removed(graph, variable.name)):
             self.add.setFocus(Qt.FocusReason.OtherFocusReason)
 
-    def _edit(self, text: str, function: object) -> bool:
+    def _edit(self, text: str, function: Edit) -> bool:
         try:
-            return self._document.edit(text, function)  # type: ignore[arg-type]
+            return self._document.edit(text, function)
         except VariableError as error:
             self._rebuild()
             self._say(str(error))

@@ -73,7 +73,8 @@ class FileDesk(QObject):
         except (ModelError, KeepError, WorkflowFileError, FormError) as error:
             self._desk.tell(str(error), Qgis.MessageLevel.Warning)
             return
-        self._dock.document.load(loaded.graph, path if path.name.endswith(SUFFIX) else None)
+        is_home = path.name.endswith(SUFFIX) and not loaded.read_only
+        self._dock.document.load(loaded.graph, path if is_home else None)
         said = [*loaded.remarks, *(one.message for one in loaded.faults)]
         if said:
             self._desk.tell(" ".join(said), Qgis.MessageLevel.Info)

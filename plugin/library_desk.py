@@ -108,7 +108,9 @@ class LibraryDesk(QObject):
         if entry.graph is None or not self._show(entry.graph):
             return
         document = self._dock.document
-        if entry.place is Place.PROFILE:
+        if entry.read_only:
+            document.path = None  # saving asks where a copy goes
+        elif entry.place is Place.PROFILE:
             document.path = self._reader.library.path(entry.key)
         elif entry.place is Place.FILE and entry.key.endswith(SUFFIX):
             document.path = Path(entry.key)

@@ -119,7 +119,8 @@ def _made(
     place: Place, key: str, name: str, loaded: Loaded, changed: str = "", versions: int = 0
 ) -> Entry:
     said = (*loaded.remarks, *(one.message for one in loaded.faults))
-    return Entry(place, key, name, loaded.graph, "", " ".join(said), changed, versions)
+    remark = " ".join(said)
+    return Entry(place, key, name, loaded.graph, "", remark, changed, versions, loaded.read_only)
 
 
 def _time(version: Version) -> str:

@@ -254,6 +254,14 @@ def test_what_cannot_be_read_is_listed_with_its_reason(desk: GraphDesk) -> None:
     QTest.keyClick(dialog.list, Qt.Key.Key_Return)
     assert document(desk).graph == before
     assert dialog.said.text() == found["broken"].fault
+    dialog.choose(Place.PROFILE, "newer")
+    click(dialog, "GeoOlmLibraryOpenButton")
+    assert document(desk).graph == GRAPH
+    assert document(desk).path is None
+    desk.open_file(folder / "newer.geoflow.json")
+    assert document(desk).path is None
+    dialog = opened(desk)
+    dialog.choose(Place.PROFILE, "broken")
     click(dialog, "GeoOlmLibraryDeleteButton")
     assert "broken" not in entries(desk, Place.PROFILE)
 

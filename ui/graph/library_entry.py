@@ -26,7 +26,8 @@ class Entry:
     """One workflow: `key` is its name in the profile or the project, else the path of its file.
 
     Without a graph it cannot be opened, and `fault` says why; `remark` is what else is to be
-    said of it. `changed` is a time as 2024-05-31 12:30, "" where none is known.
+    said of it. `changed` is a time as 2024-05-31 12:30, "" where none is known; `read_only` tells
+    that saving it where it lies could lose something.
     """
 
     place: Place
@@ -37,6 +38,7 @@ class Entry:
     remark: str = ""
     changed: str = ""
     versions: int = 0
+    read_only: bool = False
 
     @property
     def is_own(self) -> bool:

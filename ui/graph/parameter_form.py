@@ -28,7 +28,7 @@ from ..panel import Label, Panel
 from .bound_field import kept_field
 from .document import GraphDocument
 from .editing import takes_layer
-from .field import Field
+from .field import Field, is_bound
 from .finding_note import FindingNote
 from .parameter_field import Fields
 from .parameter_row import Row, rows
@@ -75,7 +75,9 @@ class ParameterForm(Panel):
         if vertex is None:
             return ()
         document = self._document
-        layers = tuple(row.given for row in found if takes_layer(row.schema))
+        layers = tuple(
+            row.given if takes_layer(row.schema) else is_bound(row.given) for row in found
+        )
         known = (id(document.layers), id(document.tools), id(document.shelf))
         names = tuple(row.name for row in found)
         graph = document.graph
@@ -214,7 +216,10 @@ class ParameterForm(Panel):
         lit.setColor(roles.WindowText, palette.color(roles.HighlightedText))
         label.setAutoFillBackground(True)
         label.setPalette(lit)
-        QTimer.singleShot(_FLASH_MS, label, lambda: _calm(label, palette))
+        timer = QTimer(label)
+        timer.setSingleShot(True)
+        timer.timeout.connect(lambda: _calm(label, palette))
+        timer.start(_FLASH_MS)
         return field.widget
 
 

@@ -214,3 +214,15 @@ def test_a_tool_tip_never_reads_words_as_markup(hand: Canvas) -> None:
     hand.document.load(with_step(Vertex("v4", "table", "<img src=x>", "count", {})))
     settle()
     assert "&lt;img" in hand.scene.nodes["v4"].toolTip()
+
+
+def test_a_step_that_was_dropped_into_a_link_stays_where_it_was_dropped(hand: Canvas) -> None:
+    hand.document.load(with_step(Vertex("v4", "vector", "Some", "filter", {})))
+    settle()
+    start = hand.header("v1")
+    hand.drag(start, start + QPointF(0, 40))
+    link = hand.link(Output("v1"), "v2", "other")
+    hand.drag(hand.header("v4"), link.middle())
+    assert hand.graph.vertex("v4").parameters == {"layer": Output("v1")}
+    assert not body(hand, "v4").intersects(body(hand, "v3"))
+    assert hand.graph.vertex("v4").position != hand.graph.vertex("v2").position

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 from qgis.PyQt.QtCore import QObject, QPointF, pyqtSignal
 
@@ -22,12 +22,21 @@ from .link_item import LinkKey
 from .scene import GraphScene
 
 
+@dataclass(frozen=True)
+class Offer:
+    """Steps to choose from, what is done with the chosen one, and more of them by a phrase."""
+
+    steps: Sequence[Vertex]
+    take: Callable[[Vertex], None]
+    more: Callable[[str], Sequence[Vertex]]
+
+
 class JoinCommands(QObject):
     """Commands over the links of a scene's document; `said` carries a sentence for the user,
-    `offered` what is to be chosen from: steps, what to do with the chosen one, and the place."""
+    `offered` an Offer to be chosen from, and the place in the scene."""
 
     said = pyqtSignal(str)
-    offered = pyqtSignal(object, object, object)
+    offered = pyqtSignal(object, object)
 
     def __init__(self, scene: GraphScene, parent: QObject) -> None:
         super().__init__(parent)
@@ -79,7 +88,14 @@ class JoinCommands(QObject):
         if not found:
             self.said.emit(self.tr("No step fits into this link."))
             return
-        self.offered.emit(found, lambda step: self.put_new_into(step, link), place)
+        self.offered.emit(
+            Offer(
+                found,
+                lambda step: self.put_new_into(step, link),
+                lambda phrase: self._scene.joining.algorithms_in(link, phrase),
+            ),
+            place,
+        )
 
     def offer_after(self, source: Layer | Output, place: QPointF) -> None:
         """Let the user choose a new step that takes what flows, at a place in the scene."""
@@ -90,7 +106,14 @@ class JoinCommands(QObject):
             return
         spot = place / self._scene.unit
         at = (round(spot.x()), round(spot.y()))
-        self.offered.emit(steps, lambda step: self.add(step, at, source), place)
+        self.offered.emit(
+            Offer(
+                steps,
+                lambda step: self.add(step, at, source),
+                lambda phrase: self._scene.joining.algorithms_after(source, phrase),
+            ),
+            place,
+        )
 
     def add(
         self, step: Vertex, at: tuple[float, float], source: Layer | Output | None = None
@@ -119,6 +142,7 @@ class JoinCommands(QObject):
         text = self.tr("Insert {0} between {1} and {2}").replace("{0}", title(document, vertex))
         text = text.replace("{1}", ends[0]).replace("{2}", ends[1])
         is_new = not document.graph.has(vertex.id)
+        kept = self._scene.places()
         node = self._scene.nodes.get(link.target)
         place = (node.x() / self._scene.unit, node.y() / self._scene.unit) if node else (0.0, 0.0)
 
@@ -128,7 +152,7 @@ class JoinCommands(QObject):
             found = fitting.inserted(graph, gap, vertex, port)
             if not is_placed(graph):
                 return found
-            return editing.moved(found, {vertex.id: place})
+            return editing.moved(found, {vertex.id: place} if is_new else kept)
 
         return document.edit(text, put)
 

@@ -16,6 +16,7 @@ from ...plugin.workflow.port import is_bound, with_value
 from ...plugin.workflow.topology import ancestors, descendants
 from ...plugin.workflow.value import Layer, Output
 from ...tools.base import Family
+from .algorithm_step import algorithm_step
 from .card import title
 from .link_item import LinkKey
 
@@ -95,6 +96,15 @@ class Joining:
         family = self._document.flow.family(source)
         return [one for one in self._all() if self.port_for(one, family)]
 
+    def algorithms_in(self, link: LinkKey, phrase: str) -> list[Vertex]:
+        """Return the steps that run an algorithm found by a phrase and fit into a link."""
+        return [one for one in self._algorithms(phrase) if self._stands_in(one, link)]
+
+    def algorithms_after(self, source: Layer | Output, phrase: str) -> list[Vertex]:
+        """Return the steps that run an algorithm found by a phrase and take what flows."""
+        family = self._document.flow.family(source)
+        return [one for one in self._algorithms(phrase) if self.port_for(one, family)]
+
     def port_for(self, vertex: Vertex, family: Family | None) -> str:
         """Return the first free parameter of a step that takes a kind of layer, "" for none."""
         return fitting.port_for(family, vertex, self._document.ports(vertex))
@@ -105,6 +115,13 @@ class Joining:
         except Unfitting:
             return False
         return True
+
+    def _algorithms(self, phrase: str) -> Iterator[Vertex]:
+        shelf, roles = self._document.shelf, self._document.roles
+        known = {one.id: one for one in shelf.algorithms()} if phrase.strip() else {}
+        for key in shelf.found(phrase) if known else ():
+            if key in known and not known[key].refused:
+                yield algorithm_step(known[key], roles)
 
     def _all(self) -> Iterator[Vertex]:
         document = self._document

@@ -148,7 +148,9 @@ class GraphScene(QGraphicsScene):
             return {}
         folded = self.frames.folded
         heights = {key: item.size[1] for key, item in self.nodes.items() if key not in folded}
-        heights.update({f"{LAYER}{name}": one.size[1] for name, one in self.pills.items()})
+        given = {one.name for one in graph.sources if one.position is not None}
+        pills = {f"{LAYER}{name}": one for name, one in self.pills.items() if name not in given}
+        heights.update({key: one.size[1] for key, one in pills.items()})
         for at in set(folded.values()):
             heights[f"{_GROUP}{at}"] = self.frames.groups[at].size[1]
         whole = {key: f"{_GROUP}{at}" for key, at in folded.items()}
@@ -156,14 +158,14 @@ class GraphScene(QGraphicsScene):
                  for source, target, _port in joins(graph)]  # fmt: skip
         found = layout(heights, pairs)
         places = dict(found.places)
-        for name, pill in self.pills.items():
-            x, y = places[f"{LAYER}{name}"]
-            places[f"{LAYER}{name}"] = (x + COLUMN - pill.size[0] - 4, y)
+        for key, pill in pills.items():
+            x, y = places[key]
+            places[key] = (x + COLUMN - pill.size[0] - 4, y)
         shown = [one.vertices for one in graph.groups if not one.collapsed]
         if is_free and not shown:
             self.link_layer.lanes = found.lanes
         elif shown:
-            wide = {f"{LAYER}{name}": one.size[0] for name, one in self.pills.items()}
+            wide = {key: one.size[0] for key, one in pills.items()}
             boxes = {key: (x, y, wide.get(key, measure.WIDTH), heights[key])
                      for key, (x, y) in places.items()}  # fmt: skip
             shifts = parted(boxes, shown, MARGINS)

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-
 from qgis.PyQt.QtCore import QEvent, QObject, QPoint, QSize, Qt
 from qgis.PyQt.QtGui import QBrush, QKeyEvent
 from qgis.PyQt.QtWidgets import (
@@ -21,11 +19,13 @@ from qgis.PyQt.QtWidgets import (
 
 from ...plugin.workflow.fitting import PLURAL
 from ...plugin.workflow.graph import Vertex
+from ...plugin.workflow.shelf import ALGORITHM
 from ...tools.base import Family
 from ..icon import theme_icon, tool_icon
 from ..palette import em, muted
 from .card import title
 from .document import GraphDocument
+from .join_command import Offer
 
 _ROLE = int(Qt.ItemDataRole.UserRole)
 _ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
@@ -40,8 +40,7 @@ class StepChooser(QFrame):
         self.setObjectName("GeoOlmStepChooser")
         self.setFrameShape(QFrame.Shape.StyledPanel)
         self._document = document
-        self._steps: Sequence[Vertex] = ()
-        self._take: Callable[[Vertex], None] = lambda step: None
+        self._offer = Offer((), lambda step: None, lambda phrase: ())
         self.search = QLineEdit()
         self.search.setObjectName("GeoOlmChooserSearch")
         self.search.setPlaceholderText(self.tr("Search tools that fit…"))
@@ -70,9 +69,9 @@ class StepChooser(QFrame):
         self.search.installEventFilter(self)
         self.list.itemClicked.connect(lambda item, _column: self._chosen(item))
 
-    def offer(self, steps: Sequence[Vertex], take: Callable[[Vertex], None], place: QPoint) -> None:
+    def offer(self, offer: Offer, place: QPoint) -> None:
         """Open at a place on the screen with steps to choose from."""
-        self._steps, self._take = steps, take
+        self._offer = offer
         self.search.clear()
         self._fill("")
         self.resize(QSize(em(self) * 27, em(self) * 20))
@@ -92,19 +91,27 @@ class StepChooser(QFrame):
         return bool(super().eventFilter(watched, event))
 
     def _fill(self, phrase: str) -> None:
+        """Show the steps that have all words of a phrase, then algorithms that are found by it."""
         words = phrase.casefold().split()
         self.list.clear()
-        for step in self._steps:
+        for step in self._offer.steps:
             definition = self._document.tools.get(step.tool)
             about = definition.description if definition else step.objective
             name = title(self._document, step)
             if all(word in f"{name} {step.tool} {about}".casefold() for word in words):
-                item = QTreeWidgetItem(self.list, [name, self._kinds(step)])
-                item.setData(0, _ROLE, step)
-                item.setToolTip(0, about)
-                item.setIcon(0, tool_icon(step.tool) if step.tool else theme_icon("mActionPlay"))
-                item.setForeground(1, QBrush(muted(self.palette())))
+                self._add(step, about)
+        for step in self._offer.more(phrase) if words else ():
+            self._add(step, str((step.parameters or {}).get(ALGORITHM, "")))
         self.list.setCurrentItem(self.list.topLevelItem(0))
+
+    def _add(self, step: Vertex, about: str) -> None:
+        item = QTreeWidgetItem(self.list, [title(self._document, step), self._kinds(step)])
+        item.setData(0, _ROLE, step)
+        item.setToolTip(0, about)
+        algorithm = str((step.parameters or {}).get(ALGORITHM, ""))
+        is_tool = bool(step.tool)
+        item.setIcon(0, tool_icon(step.tool, algorithm) if is_tool else theme_icon("mActionPlay"))
+        item.setForeground(1, QBrush(muted(self.palette())))
 
     def _kinds(self, step: Vertex) -> str:
         """Return what a step takes and gives: "polygons to a raster"."""
@@ -131,7 +138,7 @@ class StepChooser(QFrame):
         if item is not None:
             step = item.data(0, _ROLE)
             self.close()
-            self._take(step)
+            self._offer.take(step)
 
     def _on_screen(self, place: QPoint) -> QPoint:
         screen = self.screen() if hasattr(self, "screen") else None

@@ -10,10 +10,11 @@ from qgis.PyQt.QtGui import QKeyEvent
 from qgis.PyQt.QtWidgets import QLineEdit, QTreeWidget, QTreeWidgetItem, QVBoxLayout, QWidget
 
 from ...plugin.workflow.graph import Kind, Vertex
-from ...plugin.workflow.shelf import ALGORITHM, PARAMETERS, RUN_ALGORITHM, Offered
+from ...plugin.workflow.shelf import ALGORITHM, Offered
 from ..icon import FAMILIES, FOLDER, own_icon, theme_icon, tool_icon
 from ..palette import agent_colour
 from ..panel import Panel
+from .algorithm_step import algorithm_step
 from .carried import layer_mime, step_mime
 from .document import GraphDocument
 
@@ -167,17 +168,9 @@ class StepPalette(Panel):
             said = self.tr("{0} is not offered here, since it {1}.").replace("{0}", one.label)
             item.setToolTip(0, said.replace("{1}", one.refused))
             return
-        item = self._leaf(branch, one.label, self._running(one), tool_icon("", one.id))
+        step = algorithm_step(one, self._document.roles)
+        item = self._leaf(branch, one.label, step, tool_icon("", one.id))
         item.setToolTip(0, f"{one.about or one.label}\n{one.id}")
-
-    def _running(self, one: Offered) -> Vertex:
-        """Return a step that runs an algorithm."""
-        roles = self._document.roles
-        holding = [x.name for x in roles.all() if RUN_ALGORITHM in x.tools]
-        is_raster = "raster" in one.group.casefold() and "raster" in holding
-        agent = "raster" if is_raster else next(iter(holding), "")
-        parameters = {ALGORITHM: one.id, PARAMETERS: {}}
-        return Vertex("", agent, "", RUN_ALGORITHM, parameters, title=one.label)
 
     # -- finding
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import Any
 
 from qgis.PyQt.QtCore import QEvent, QPoint, QPointF, QRectF, Qt, pyqtSignal
@@ -24,7 +23,7 @@ from qgis.PyQt.QtGui import (
 )
 from qgis.PyQt.QtWidgets import QGraphicsView, QMenu, QToolTip, QWidget
 
-from ...plugin.workflow.graph import Graph, Vertex
+from ...plugin.workflow.graph import Graph
 from ..palette import line
 from .canvas_action import ZOOM, CanvasActions
 from .canvas_key import action_of
@@ -36,6 +35,7 @@ from .empty_canvas import EmptyCanvas
 from .find_bar import FindBar
 from .group_item import GroupItem
 from .hand import Hand, Moving, Resizing
+from .join_command import Offer
 from .link_item import LinkItem
 from .linking import Linking
 from .minimap import Minimap
@@ -304,11 +304,8 @@ class GraphView(QGraphicsView):
         self.set_zoom(self.zoom * (factor if event.angleDelta().y() > 0 else 1 / factor))
         event.accept()
 
-    def _offer(
-        self, steps: Sequence[Vertex], take: Callable[[Vertex], None], place: QPointF
-    ) -> None:
-        spot = self.viewport().mapToGlobal(self.mapFromScene(place))
-        self.chooser.offer(steps, take, spot)
+    def _offer(self, offer: Offer, place: QPointF) -> None:
+        self.chooser.offer(offer, self.viewport().mapToGlobal(self.mapFromScene(place)))
 
     # -- what is dragged here from elsewhere
 

@@ -315,13 +315,8 @@ def test_a_template_is_opened_bound_and_run(desk: GraphDesk) -> None:
     assert names == ["park", "towns", 5]
 
 
-@pytest.mark.parametrize(
-    ("kind", "ending"), [("workflow", ".geoflow.json"), ("paper", ".json"), ("model", ".model3"),
-                         ("script", ".py"), ("team", ".json"), ("picture", ".svg"),
-                         ("image", ".png")],
-)  # fmt: skip
 def test_a_workflow_with_variables_leaves_in_every_form_of_the_menu(
-    desk: GraphDesk, kind: str, ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    desk: GraphDesk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     far = Variable("least", Type.NUMBER, "At least", 9)
     conditions = [{"field": "pop", "op": ">", "value": Asked("least")}]
@@ -329,23 +324,26 @@ def test_a_workflow_with_variables_leaves_in_every_form_of_the_menu(
     graph = replace(GRAPH.with_vertex(vertex), variables=(far,))
     desk.show_graph(graph)
     settle()
-    target = tmp_path / f"out{ending}"
-    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_, **__: (str(target), ""))
-    desk._dock.exchange.exports[kind].trigger()
-    assert target.stat().st_size > 200
-    assert desk._iface.bar.items()
-    if kind == "workflow":
-        assert loads(target.read_bytes()).graph == graph
-    if kind == "paper":
-        monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_, **__: (str(target), ""))
-        action = next(one for one in desk._dock.exchange.menu().actions()
-                      if one.objectName() == "GeoOlmImport_paper")  # fmt: skip
-        action.trigger()
-        back = document(desk).graph
-        assert [(one.id, one.objective) for one in back.vertices] == [
-            ("v1", "Keep the big towns"), ("v2", "Count them"),
-        ]  # fmt: skip
-        assert back.edges() == (("v1", "v2"),)
+    endings = {"workflow": ".geoflow.json", "paper": ".json", "model": ".model3", "script": ".py",
+               "team": ".json", "picture": ".svg", "image": ".png"}  # fmt: skip
+    assert set(endings) == set(desk._dock.exchange.exports)
+    for kind, ending in endings.items():
+        target = tmp_path / f"{kind}{ending}"
+        monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_, to=target: (str(to), ""))
+        desk._iface.bar.clearWidgets()
+        desk._dock.exchange.exports[kind].trigger()
+        assert target.stat().st_size > 200, kind
+        assert target.name in desk._iface.bar.currentItem().text()
+    assert loads((tmp_path / "workflow.geoflow.json").read_bytes()).graph == graph
+    paper = (str(tmp_path / "paper.json"), "")
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: paper)
+    menu = desk._dock.exchange.menu()
+    next(one for one in menu.actions() if one.objectName() == "GeoOlmImport_paper").trigger()
+    back = document(desk).graph
+    assert [(one.id, one.objective) for one in back.vertices] == [
+        ("v1", "Keep the big towns"), ("v2", "Count them"),
+    ]  # fmt: skip
+    assert back.edges() == (("v1", "v2"),)
 
 
 def test_a_refusal_to_export_is_told_in_words(

@@ -19,10 +19,11 @@ from geo_olm.plugin.algorithm_shelf import AlgorithmShelf
 from geo_olm.plugin.canvas_desk import CanvasDesk
 from geo_olm.plugin.workflow.graph import Graph, Vertex
 from geo_olm.plugin.workflow.role import Role, Roles
-from geo_olm.plugin.workflow.value import Layer
+from geo_olm.plugin.workflow.value import Layer, Output
 from geo_olm.tools.base import Family, LayerProfile, ToolDefinition, ToolResult
 from geo_olm.tools.store import reference
 from geo_olm.ui.graph.document import GraphDocument
+from geo_olm.ui.graph.link_item import LinkKey
 from geo_olm.ui.graph.preview import Seen
 from geo_olm.ui.graph.view import GraphView
 
@@ -160,6 +161,22 @@ def test_the_inputs_of_an_algorithm_are_ports_that_links_end_at(bench: Bench) ->
     assert bench.document.undo_stack.undoText().endswith(": OVERLAY")
     bench.view.graph_scene.rebuild()
     assert len(bench.view.graph_scene.links) == 2
+
+
+def test_algorithms_are_offered_where_they_fit_and_put_into_the_link(bench: Bench) -> None:
+    known_layers(bench, "zones")
+    step = Vertex("v1", "table", "", "count", {"layer": Layer("zones")})
+    bench.document.load(Graph(vertices=(step,)))
+    bench.view.graph_scene.rebuild()
+    link = LinkKey(Layer("zones"), "v1", "layer")
+    found = bench.view.graph_scene.joining.algorithms_in(link, "centroids")
+    ids = [one.parameters["algorithm"] for one in found]
+    assert "native:centroids" in ids
+    assert not any(one.startswith("gdal:slope") for one in ids)
+    bench.view.commands.joins.put_new_into(found[ids.index("native:centroids")], link)
+    inner = bench.document.graph.vertex("v2").parameters
+    assert inner == {"algorithm": "native:centroids", "parameters": {"INPUT": Layer("zones")}}
+    assert bench.document.graph.vertex("v1").parameters == {"layer": Output("v2")}
 
 
 def known_layers(bench: Bench, *names: str) -> None:

@@ -14,6 +14,7 @@ from qgis.PyQt.QtGui import QContextMenuEvent, QGuiApplication
 from qgis.PyQt.QtTest import QSignalSpy, QTest
 from qgis.PyQt.QtWidgets import QApplication
 
+from geo_olm.plugin.workflow.change import Change
 from geo_olm.plugin.workflow.graph import Note, Vertex
 from geo_olm.plugin.workflow.value import Layer, Output
 from geo_olm.ui.graph.canvas_key import KEYS
@@ -330,10 +331,17 @@ def test_space_held_pans(hand: Canvas) -> None:
 
 
 def test_a_step_of_a_proposal_is_not_an_end_for_links(hand: Canvas) -> None:
-    from geo_olm.plugin.workflow.change import Change
-
     new = Vertex("v9", "table", "Count", "count", {"layer": Output("v2")})
     hand.document.propose(Change(inserted=(new,)))
     settle()
     hand.drag(hand.scene.pills["towns"].output(), hand.port("v9", "layer"))
     assert hand.graph == GRAPH
+
+
+def test_while_a_change_is_proposed_nothing_is_edited_and_that_is_said(hand: Canvas) -> None:
+    hand.document.propose(Change(removed=("v3",)))
+    settle()
+    told, before = QSignalSpy(hand.view.told), hand.scene.nodes["v1"].pos()
+    hand.drag(hand.header("v1"), hand.header("v1") + QPointF(60, 90))
+    assert hand.scene.nodes["v1"].pos() == before
+    assert [one[0] for one in told] == ["Accept or reject the proposed change first."]

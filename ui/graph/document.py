@@ -69,6 +69,7 @@ class GraphDocument(QObject):
     known_changed = pyqtSignal()
     was_saved = pyqtSignal()
     proposal_changed = pyqtSignal()
+    edit_refused = pyqtSignal(str)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -113,7 +114,10 @@ class GraphDocument(QObject):
         Raises what `function` raises; the graph is then as before.
         """
         if self.proposal is not None or self.comparison is not None:
-            return False  # what is proposed is decided first, and a comparison ended
+            decided = self.tr("Accept or reject the proposed change first.")
+            ended = self.tr("End the comparison of versions first.")
+            self.edit_refused.emit(decided if self.proposal is not None else ended)
+            return False
         new = function(self._graph)
         if new == self._graph:
             return False

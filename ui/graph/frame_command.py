@@ -31,9 +31,10 @@ class FrameCommands(QObject):
 
     def place(
         self, keys: Sequence[str], layers: Sequence[str], notes: Sequence[int], group: int = -1
-    ) -> None:
+    ) -> bool:
         """Keep where steps, layers and notes stand on the canvas now; the steps join a group, if
-        one is given. Once a step was moved, all keep their places, so that none jumps."""
+        one is given. Once a step was moved, all keep their places, so that none jumps. Returns
+        whether they could be kept."""
         scene, document = self._scene, self._document
         places = scene.places() if keys else {}
         u = scene.unit
@@ -50,7 +51,7 @@ class FrameCommands(QObject):
                 found = grouping.with_note(found, at, area=area)
             return found if group < 0 else grouping.joined(found, keys, group)
 
-        document.edit(self._moving(keys, layers, notes, group), move)
+        return document.edit(self._moving(keys, layers, notes, group), move)
 
     def _moving(
         self, keys: Sequence[str], layers: Sequence[str], notes: Sequence[int], group: int
@@ -74,7 +75,8 @@ class FrameCommands(QObject):
             item.moveBy(across * scene.unit, down * scene.unit)
         if items:
             scene.follow(keys)
-            self.place(keys, layers, notes)
+            if not self.place(keys, layers, notes):
+                scene.rebuild()
 
     def align(self, edge: Edge) -> None:
         """Bring the selected steps into line."""
@@ -198,10 +200,10 @@ class FrameCommands(QObject):
             self.tr("Colour the note"), lambda graph: grouping.with_note(graph, at, color=tone)
         )
 
-    def resize_note(self, at: int, size: tuple[float, float]) -> None:
-        """Make a note larger or smaller, in em."""
+    def resize_note(self, at: int, size: tuple[float, float]) -> bool:
+        """Make a note larger or smaller, in em; returns whether it is."""
         area = (*self._document.graph.notes[at].area[:2], *size)
-        self._document.edit(
+        return self._document.edit(
             self.tr("Resize the note"), lambda graph: grouping.with_note(graph, at, area=area)
         )
 

@@ -133,12 +133,9 @@ class Moving(Hand):
             return
         if why:
             commands.said.emit(why)
-        commands.frames.place(
-            self.keys,
-            self.layers,
-            self.notes,
-            -1 if group is None else group.at,
-        )
+        at = -1 if group is None else group.at
+        if not commands.frames.place(self.keys, self.layers, self.notes, at):
+            self.cancel()
 
     def cancel(self) -> None:
         """Put all back."""
@@ -162,8 +159,9 @@ class Resizing(Hand):
 
     def finish(self, commands: Commands) -> None:
         """Ask for the new size."""
-        if self._note.size != self._before:
-            commands.frames.resize_note(self._note.at, self._note.size)
+        size = self._note.size
+        if size != self._before and not commands.frames.resize_note(self._note.at, size):
+            self.cancel()
 
     def cancel(self) -> None:
         """Be as large as before."""

@@ -102,6 +102,7 @@ class GraphView(QGraphicsView):
         self.graph_scene.rebuilt.connect(self._rebuilt)
         document.changed.connect(self._changed)
         document.selection_changed.connect(self._selected)
+        document.edit_refused.connect(self.say)
 
     @property
     def unit(self) -> float:

@@ -12,7 +12,7 @@ from . import argument, wording
 from .base import MendableError, ToolDefinition, ToolResult
 from .condition import field_named, number_of
 from .context import Context
-from .expression import SourceFields, chosen, evaluator
+from .expression import SourceFields, evaluator
 from .registry import Unchecked
 from .source import VectorSource
 
@@ -35,7 +35,6 @@ class Correlation(Unchecked):
                 "method": argument.choice(
                     "pearson", "spearman", synonyms={"linear": "pearson", "rank": "spearman"}
                 ),
-                **argument.filtering(),
             },
             ["layer", "field", "other"],
         ),
@@ -49,7 +48,7 @@ class Correlation(Unchecked):
             field_named(arguments[one], SourceFields(source, context.cancelled))
             for one in ("field", "other")
         ]
-        pairs, left = _pairs(source, names, arguments, context)
+        pairs, left = _pairs(source, names, context)
         if left:
             context.note(f"Left out, without both numbers: {wording.counted(left, 'feature')}.")
         if len(pairs) < _FEWEST:
@@ -75,14 +74,12 @@ class Correlation(Unchecked):
 
 
 def _pairs(
-    source: VectorSource, names: list[str], arguments: dict[str, Any], context: Context
+    source: VectorSource, names: list[str], context: Context
 ) -> tuple[list[tuple[float, float]], int]:
     """Return the pairs of numbers, and how many features lack one."""
-    taken = chosen(arguments, source, context.cancelled)
-    context.note(*taken.notes)
     readers = [evaluator(number_of(one, source.type_of(one)), source) for one in names]
     pairs, left = [], 0
-    for feature in source.rows(context.cancelled, taken.expression, only=names):
+    for feature in source.rows(context.cancelled, only=names):
         values = [read(feature) for read in readers]
         if all(_is_number(one) for one in values):
             pairs.append((float(values[0]), float(values[1])))

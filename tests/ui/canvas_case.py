@@ -9,6 +9,7 @@ from typing import Any
 
 from qgis.PyQt.QtCore import QEvent, QPoint, QPointF, Qt
 from qgis.PyQt.QtGui import QKeyEvent, QMouseEvent
+from qgis.PyQt.QtTest import QTest
 from qgis.PyQt.QtWidgets import QApplication
 
 from geo_olm.plugin.workflow.graph import Graph, Vertex
@@ -77,6 +78,7 @@ class Canvas:
         self.view = GraphView(self.document)
         self.view.resize(1300, 800)
         self.view.show()
+        QTest.qWaitForWindowExposed(self.view)
         self.view.activateWindow()
         self.view.setFocus()
         settle()

@@ -27,6 +27,7 @@ def dock() -> Iterator[GraphDock]:
     made.document.load(GRAPH)
     made.resize(1400, 850)
     made.show()
+    QTest.qWaitForWindowExposed(made)
     made.side.setCurrentIndex(1)
     settle()
     yield made

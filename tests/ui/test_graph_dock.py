@@ -76,6 +76,7 @@ def graph_dock() -> Iterator[GraphDock]:
     made.document.load(GRAPH)
     made.resize(1500, 900)
     made.show()
+    QTest.qWaitForWindowExposed(made)
     QApplication.processEvents()
     made.view.set_zoom(1.0)
     yield made

@@ -83,20 +83,22 @@ class AlgorithmShelf:
         )
 
     def found(self, phrase: str) -> Sequence[str]:
-        """Return tools, then algorithms: by what they are called, else as the tools' own search
-        ranks them."""
+        """Return tools and algorithms: first those that are called so, then those that the tools'
+        own search finds, tools before algorithms."""
         wanted = phrase.casefold().split()
         if not wanted:
             return ()
         names = {key: f"{one.label} {key}" for key, one in self._tools.items()}
-        tools = [*_named(names, wanted), *(key for key, _ in self._tool_index().ranked(phrase))]
+        ranked_tools = [key for key, _ in self._tool_index().ranked(phrase)][:_MOST_TOOLS]
         labels = {one.id: f"{one.label} {one.id}" for one in self.algorithms()}
         ranked = search.live().found(phrase, _MOST_ALGORITHMS, refused=True)
-        algorithms = [*_named(labels, wanted), *(one.id for one in ranked if one.id in labels)]
-        return (
-            *list(dict.fromkeys(tools))[:_MOST_TOOLS],
-            *list(dict.fromkeys(algorithms))[:_MOST_ALGORITHMS],
-        )
+        found = [
+            *_named(names, wanted)[:_MOST_TOOLS],
+            *_named(labels, wanted)[:_MOST_ALGORITHMS],
+            *ranked_tools,
+            *(one.id for one in ranked if one.id in labels),
+        ]
+        return tuple(dict.fromkeys(found))
 
     def warm(self) -> None:
         """Build the indexes, so that the first search waits for nothing. Any thread, once `ready`

@@ -11,6 +11,7 @@ from qgis.PyQt.QtWidgets import QLineEdit, QTreeWidget, QTreeWidgetItem, QVBoxLa
 
 from ...plugin.workflow.graph import Kind, Vertex
 from ...plugin.workflow.shelf import ALGORITHM, Offered
+from ...tools.base import LayerProfile
 from ..icon import FAMILIES, FOLDER, own_icon, theme_icon, tool_icon
 from ..palette import agent_colour
 from ..panel import Panel
@@ -85,7 +86,7 @@ class StepPalette(Panel):
         if phrase:
             self._fill_found(phrase)
             return
-        self._fill_layers()
+        self._put_layers([one for one in self._document.layers if not one.short])
         self._fill_recent()
         for role in self._document.roles.all():
             tools = [one for one in role.tools if one in self._document.tools]
@@ -99,12 +100,11 @@ class StepPalette(Panel):
         self._fill_yours()
         self._fill_algorithms()
 
-    def _fill_layers(self) -> None:
+    def _put_layers(self, layers: list[LayerProfile]) -> None:
         branch = self._branch("layers", self.tr("Layers"), "mIconVector")
-        for layer in self._document.layers:
-            if not layer.short:
-                icon = FAMILIES.get(layer.family.value, "mIconVector")
-                self._leaf(branch, layer.key, layer.key, theme_icon(icon))
+        for layer in layers:
+            icon = FAMILIES.get(layer.family.value, "mIconVector")
+            self._leaf(branch, layer.key, layer.key, theme_icon(icon))
         self._unfold(branch)
 
     def _fill_recent(self) -> None:
@@ -188,24 +188,30 @@ class StepPalette(Panel):
         known = {one.id: one for one in shelf.algorithms()}
         algorithms = [known[one] for one in ranked if one in known]
         algorithms.sort(key=lambda one: bool(one.refused))
+        groups = [lambda: self._put_found(tools), lambda: self._put_algorithms(algorithms)]
+        if ranked and ranked[0] in known:
+            groups.reverse()
+        for put in groups:
+            put()
         layers = [one for one in self._document.layers if not one.short]
         held = [one for one in layers if all(word in one.key.casefold() for word in wanted)]
+        if held:
+            self._put_layers(held)
+        self.tree.expandAll()
+        if not (tools or held or algorithms):
+            self._branch("", self.tr("Nothing fits these words."), "search")
+
+    def _put_found(self, tools: list[str]) -> None:
         if tools:
             branch = self._branch("", self.tr("Tools"), "processingAlgorithm")
             for key in tools:
                 self._put(branch, key)
-        if held:
-            branch = self._branch("", self.tr("Layers"), "mIconVector")
-            for layer in held:
-                icon = FAMILIES.get(layer.family.value, "mIconVector")
-                self._leaf(branch, layer.key, layer.key, theme_icon(icon))
+
+    def _put_algorithms(self, algorithms: list[Offered]) -> None:
         if algorithms:
             branch = self._branch("", self.tr("Processing algorithms"), "processingAlgorithm")
-            for algorithm in algorithms:
-                self._put_algorithm(branch, algorithm)
-        self.tree.expandAll()
-        if not (tools or held or algorithms):
-            self._branch("", self.tr("Nothing fits these words."), "search")
+            for one in algorithms:
+                self._put_algorithm(branch, one)
 
     def _is_known(self, key: str) -> bool:
         return key in self._document.tools or any(

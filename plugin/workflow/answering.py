@@ -13,6 +13,8 @@ from .topology import order
 from .value import Output, Template
 
 Write = Callable[[float], str]
+_DRESSING = ("style_", "label_")
+"""How the tools begin that change only the look of the layer that they take."""
 
 
 @dataclass(frozen=True)
@@ -66,8 +68,10 @@ def name_of(graph: Graph, results: Mapping[str, ToolResult]) -> str:
 
 
 def _shown(graph: Graph, results: Mapping[str, ToolResult]) -> list[ToolResult]:
-    """Return the results that no other step uses, in the order of the steps."""
-    used = {parent for parent, _ in graph.edges()}
+    """Return the results that no other step uses, or that steps only dress, in the order of the
+    steps."""
+    tools = {one.id: one.tool for one in graph.vertices}
+    used = {parent for parent, child in graph.edges() if not tools[child].startswith(_DRESSING)}
     ends = [key for key in order(graph) if key in results and key not in used]
     return [results[key] for key in ends]
 

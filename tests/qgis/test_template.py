@@ -158,6 +158,7 @@ def test_count_by_area(case: Case, halves: QgsVectorLayer) -> None:
     west = int((frame("cycle_hire.geojson").geometry.x < -0.1).sum())
     assert record["value"] == 742
     assert f": {max(west, 742 - west)} in the fullest one, and none in 0 areas." in record["answer"]
+    assert [one["features"] for one in record["layers"]] == [2]  # the shaded layer is told of
 
 
 @shared

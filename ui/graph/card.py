@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -137,6 +137,13 @@ def title(document: GraphDocument, vertex: Vertex) -> str:
         return tr("Review stop")
     definition = document.tools.get(vertex.tool)
     return (definition.label if definition else "") or vertex.tool or vertex.id
+
+
+def names(document: GraphDocument, vertices: Sequence[Vertex]) -> str:
+    """Return what some steps are called: the name of one, else how many there are."""
+    if len(vertices) == 1:
+        return title(document, vertices[0])
+    return tr("{} steps").replace("{}", str(len(vertices)))
 
 
 def said(document: GraphDocument, value: Value) -> str:

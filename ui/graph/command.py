@@ -14,7 +14,7 @@ from ...plugin.workflow.file import WorkflowFileError, dumps, loads
 from ...plugin.workflow.graph import Graph, Note, Vertex
 from ...plugin.workflow.topology import Fault
 from . import editing, layer_edit
-from .card import title
+from .card import names, title
 from .frame_command import FrameCommands
 from .join_command import JoinCommands
 from .link_item import LinkKey
@@ -56,7 +56,9 @@ class Commands(QObject):
 
     def _removing(self, keys: Sequence[str], layers: Sequence[str], notes: Sequence[int]) -> str:
         if keys:
-            return self.tr("Remove {}").replace("{}", self.steps(keys))
+            return self.tr("Remove {}").replace(
+                "{}", names(self.document, [self.document.graph.vertex(key) for key in keys])
+            )
         if layers:
             return self.tr("Remove {}").replace("{}", ", ".join(layers))
         return self.tr("Remove the note") if len(notes) == 1 else self.tr("Remove the notes")
@@ -98,19 +100,19 @@ class Commands(QObject):
 
     def _copied(self) -> Graph:
         """Return what is selected: steps with the groups that they fill, notes, placed layers."""
-        graph, names = self.document.graph, self._scene.selected_layers()
+        graph, layers = self.document.graph, self._scene.selected_layers()
         chosen = self._chosen()
         keys = {one.id for one in chosen}
         notes = tuple(graph.notes[at] for at in self._scene.selected_notes())
         sources = tuple(
-            one for one in graph.sources if one.name in names and one.position is not None
+            one for one in graph.sources if one.name in layers and one.position is not None
         )
         groups = tuple(one for one in graph.groups if set(one.vertices) <= keys)
         return Graph(vertices=tuple(chosen), groups=groups, notes=notes, sources=sources)
 
     def _named(self, copied: Graph) -> str:
         if copied.vertices:
-            return self._steps_of(list(copied.vertices))
+            return names(self.document, copied.vertices)
         if copied.notes:
             return self.tr("a note") if len(copied.notes) == 1 else self.tr("notes")
         return ", ".join(one.name for one in copied.sources)
@@ -120,7 +122,7 @@ class Commands(QObject):
         chosen = self._chosen()
         on = any(not one.bypassed for one in chosen)
         text = (self.tr("Bypass {}") if on else self.tr("Use {} again")).replace(
-            "{}", self._steps_of(chosen)
+            "{}", names(self.document, chosen)
         )
         keys = [one.id for one in chosen]
         self.document.edit(text, lambda graph: editing.bypassed(graph, keys, on))
@@ -186,8 +188,8 @@ class Commands(QObject):
         def paste(graph: Graph) -> Graph:
             made, keys = editing.pasted(graph, copied.vertices, _SHIFT)
             fresh[:] = keys
-            names = dict(zip((one.id for one in copied.vertices), keys))
-            groups = grouping.pasted_groups(copied.groups, names)
+            called = dict(zip((one.id for one in copied.vertices), keys))
+            groups = grouping.pasted_groups(copied.groups, called)
             made = replace(made, groups=(*made.groups, *groups), notes=(*made.notes, *notes))
             return layer_edit.placed(made, spots, {one.name: one for one in copied.sources})
 
@@ -210,12 +212,3 @@ class Commands(QObject):
             return graph
 
         self.document.edit(text, without)
-
-    def steps(self, keys: Sequence[str]) -> str:
-        """Return what some steps are called: the name of one, else how many."""
-        return self._steps_of([self.document.graph.vertex(key) for key in keys])
-
-    def _steps_of(self, steps: list[Vertex]) -> str:
-        if len(steps) == 1:
-            return title(self.document, steps[0])
-        return self.tr("{} steps").replace("{}", str(len(steps)))

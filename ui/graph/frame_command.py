@@ -11,7 +11,7 @@ from ...plugin.workflow import alignment, grouping
 from ...plugin.workflow.alignment import Edge, Place
 from ...plugin.workflow.graph import Graph, Note
 from . import editing, layer_edit
-from .card import title
+from .card import names
 from .note_item import HEIGHT, WIDTH
 from .scene import GraphScene
 
@@ -211,9 +211,8 @@ class FrameCommands(QObject):
         return [key for key in self._document.graph.ids() if key in self._document.selection]
 
     def _steps(self, keys: Sequence[str]) -> str:
-        if len(keys) == 1:
-            return title(self._document, self._document.graph.vertex(keys[0]))
-        return self.tr("{} steps").replace("{}", str(len(keys)))
+        graph = self._document.graph
+        return names(self._document, [graph.vertex(key) for key in keys])
 
 
 def _area(scene: GraphScene, at: int) -> tuple[float, float, float, float]:

@@ -16,6 +16,7 @@ from .finding import Finding, Mend, Severity
 from .graph import Graph, Kind, Type, Variable, Vertex
 from .objective import Project, check_objective, check_question
 from .phrase import Phrases
+from .port import without
 from .role import Roles
 from .shape import Gives, Shape, Shapes, of_layer
 from .topology import Fault, faults
@@ -317,31 +318,14 @@ def _untied(graph: Graph, fault: Fault, vertices: tuple[str, ...]) -> tuple[Mend
     known = set(graph.ids()) - {vertex.id}
     kept = known - set(vertices) if fault is Fault.CYCLE else known
     after = tuple(one for one in vertex.after if one in kept)
-    parameters = None if vertex.parameters is None else _kept(vertex.parameters, kept)
+    parameters = without(
+        vertex.parameters, lambda one: isinstance(one, Output) and one.vertex not in kept
+    )
     if after == vertex.after and parameters == vertex.parameters:
         return ()
     mend = _edit("Take the link away", replace(vertex, after=after, parameters=parameters))
     is_guess = fault is Fault.CYCLE or parameters != vertex.parameters
     return (replace(mend, is_guess=is_guess),)
-
-
-def _kept(parameters: Mapping[str, Value], known: set[str]) -> dict[str, Value]:
-    """Return parameters without the outputs of steps that are not known."""
-
-    def gone(value: Value) -> bool:
-        return isinstance(value, Output) and value.vertex not in known
-
-    found: dict[str, Value] = {}
-    for name, value in parameters.items():
-        if gone(value):
-            continue
-        if isinstance(value, Mapping):
-            found[name] = _kept(value, known)
-        elif isinstance(value, (list, tuple)):
-            found[name] = [one for one in value if not gone(one)]
-        else:
-            found[name] = value
-    return found
 
 
 def stand_ins(vertex: Vertex, gives: Mapping[str, Gives]) -> dict[str, Any]:

@@ -12,7 +12,6 @@ from ...plugin.workflow.graph import Graph, Kind, Vertex
 from ...plugin.workflow.port import value_at, with_value, without
 from ...plugin.workflow.topology import ancestors
 from ...plugin.workflow.value import Layer, Output, Value, mapped
-from ...tools.base import ToolDefinition
 
 Place = tuple[float, float]
 _MARK = "x-layer"
@@ -20,12 +19,6 @@ _MARK = "x-layer"
 
 class Refused(Exception):
     """What hands wanted cannot be; the message is the sentence to show."""
-
-
-def inputs(definition: ToolDefinition | None) -> tuple[str, ...]:
-    """Return the parameters of a tool that take a layer."""
-    properties: Mapping[str, Any] = definition.parameters["properties"] if definition else {}
-    return tuple(key for key, one in properties.items() if takes_layer(one))
 
 
 def takes_layer(schema: Mapping[str, Any]) -> bool:
@@ -40,9 +33,9 @@ def takes_many(schema: Mapping[str, Any]) -> bool:
 
 def added(graph: Graph, vertex: Vertex, after: str = "", port: str = "") -> Graph:
     """Return a graph with a new step, whose `port` takes what the step `after` gives."""
-    parameters = dict(vertex.parameters or {})
+    parameters = vertex.parameters or {}
     if after and port:
-        parameters[port] = Output(after)
+        parameters = with_value(parameters, port, Output(after))
     return graph.with_vertex(replace(vertex, parameters=parameters))
 
 

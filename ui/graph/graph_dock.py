@@ -24,7 +24,9 @@ from qgis.PyQt.QtWidgets import (
 )
 
 from ...plugin.workflow.event import QuestionAsked, ReviewReached, StepChanged, StepLog
+from ...plugin.workflow.fitting import port_for
 from ...plugin.workflow.graph import Graph, Status, Vertex
+from ...plugin.workflow.value import Output
 from ..icon import theme_icon
 from ..palette import em
 from . import editing
@@ -369,11 +371,11 @@ class GraphDock(QgsDockWidget):
         graph = document.graph
         key = graph.free_id()
         after = next(iter(document.selection)) if len(document.selection) == 1 else ""
-        ports = editing.inputs(document.tools.get(step.tool))
+        family = document.flow.family(Output(after)) if after else None
+        port = port_for(family, step, document.ports(step))
         placed = any(one.position is not None for one in graph.vertices)
         fresh = replace(step, id=key, position=self._place if placed else None)
         name = title(document, fresh)
-        port = ports[0] if ports and after else ""
 
         def add(now: Graph) -> Graph:
             return editing.added(now, fresh, after if port else "", port)

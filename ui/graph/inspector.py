@@ -19,6 +19,7 @@ from qgis.PyQt.QtWidgets import (
 
 from ...plugin.workflow.finding import Finding
 from ...plugin.workflow.graph import Graph, Vertex
+from ...plugin.workflow.port import with_value
 from ...plugin.workflow.value import Value
 from ..panel import Label, Panel
 from .card import said, title
@@ -27,7 +28,7 @@ from .field import Field
 from .finding_note import OBJECTIVE, FindingNote, place_of
 from .parameter_field import Fields
 from .parameter_form import ParameterForm
-from .parameter_row import Row, with_value
+from .parameter_row import Row
 from .tool_choice import ToolChoice
 
 
@@ -227,8 +228,8 @@ class Inspector(Panel):
         text = self.tr("Change {0} of {1}").replace("{0}", label)
         self._change(
             text.replace("{1}", title(self._document, vertex)),
-            lambda one: replace(one, parameters=with_value(one, row.path, value)),
-            f"{'.'.join(row.path)} {vertex.id}",
+            lambda one: replace(one, parameters=with_value(one.parameters, row.port, value)),
+            f"{row.port} {vertex.id}",
         )
 
     def spoken(self) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...plugin.workflow.graph import Vertex
+from ...plugin.workflow.port import value_at
 from ...plugin.workflow.shelf import ALGORITHM, PARAMETERS, RUN_ALGORITHM
 from ...plugin.workflow.value import Value
 from .document import GraphDocument
@@ -28,6 +29,11 @@ class Row:
     of: str = ""
     is_required: bool = False
     is_advanced: bool = False
+
+    @property
+    def port(self) -> str:
+        """The place of the value in the step's parameters."""
+        return ".".join(self.path)
 
     @property
     def name(self) -> str:
@@ -85,25 +91,4 @@ def _label(name: str, schema: Schema, algorithm: str) -> str:
 
 def sibling(vertex: Vertex, row: Row, name: str) -> Value:
     """Return the value of another parameter of the same tool or algorithm."""
-    given: Any = vertex.parameters or {}
-    for key in row.path[:-1]:
-        given = given.get(key, {})
-    return given.get(name)
-
-
-def with_value(vertex: Vertex, path: tuple[str, ...], value: Value) -> dict[str, Value]:
-    """Return the parameters of a step with one set, None takes it away."""
-    return _put(dict(vertex.parameters or {}), path, value)
-
-
-def _put(given: dict[str, Value], path: tuple[str, ...], value: Value) -> dict[str, Value]:
-    name = path[0]
-    found = dict(given)
-    if len(path) > 1:
-        inner = given.get(name)
-        found[name] = _put(dict(inner) if isinstance(inner, Mapping) else {}, path[1:], value)
-    elif value is None:
-        found.pop(name, None)
-    else:
-        found[name] = value
-    return found
+    return value_at(vertex.parameters, ".".join((*row.path[:-1], name)))

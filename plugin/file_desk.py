@@ -99,7 +99,7 @@ class FileDesk(QObject):
     def may_leave(self) -> bool:
         """Ask what becomes of unsaved changes; tells whether they may go."""
         document = self._dock.document
-        if not document.is_modified or not document.graph.vertices:
+        if not document.is_modified or document.graph.is_blank:
             return True
         buttons = QMessageBox.StandardButton
         asked = QMessageBox.question(

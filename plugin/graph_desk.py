@@ -279,7 +279,7 @@ class GraphDesk(QObject):
 
     def _autosave(self) -> None:
         document = self._dock.document
-        if not document.is_modified or not document.graph.vertices:
+        if not document.is_modified or document.graph.is_blank:
             self._forget()
             return
         try:

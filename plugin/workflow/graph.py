@@ -182,6 +182,12 @@ class Graph:
     title: str = ""
     description: str = ""
 
+    @property
+    def is_blank(self) -> bool:
+        """Whether there is nothing on the canvas: no step, no note, no layer put there."""
+        placed = any(one.position is not None for one in self.sources)
+        return not (self.vertices or self.notes or placed)
+
     def ids(self) -> tuple[str, ...]:
         """Return the ids of the vertices, in order."""
         return tuple(one.id for one in self.vertices)

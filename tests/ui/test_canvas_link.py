@@ -186,6 +186,10 @@ def test_a_link_under_the_pointer_comes_to_the_front(hand: Canvas) -> None:
     before = link.zValue()
     hand.hover(link.middle())
     assert link.zValue() > before
+    hand.hover(hand.header("v1"))
+    assert link.zValue() == before
+    link.setSelected(True)
+    assert link.zValue() > before
 
 
 def test_the_steps_after_an_inserted_one_make_room(hand: Canvas) -> None:

@@ -299,7 +299,7 @@ class GraphDock(QgsDockWidget):
         actions["Rehearse"].setEnabled(can_run)
         actions["Stop"].setEnabled(document.running)
         for key in ("Save", "SaveAs", "Arrange"):
-            actions[key].setEnabled(filled)
+            actions[key].setEnabled(not document.graph.is_blank)
         self.exchange.set_filled(filled)
         self.inspector.setEnabled(document.comparison is None)
         self.status.setText(self._words())

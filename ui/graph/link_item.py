@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from qgis.PyQt.QtCore import QPointF, QRectF, Qt
 from qgis.PyQt.QtGui import (
@@ -153,8 +154,17 @@ class LinkItem(QGraphicsItem):
 
     def _hover(self, on: bool) -> None:
         self._is_hovered = on
-        self.setZValue(1.5 if on else 1)
+        self._rise()
         self.update()
+
+    def itemChange(self, change: QGraphicsItem.GraphicsItemChange, value: Any) -> Any:
+        """Come to the front while it is selected."""
+        if change == QGraphicsItem.GraphicsItemChange.ItemSelectedHasChanged:
+            self._rise()
+        return super().itemChange(change, value)
+
+    def _rise(self) -> None:
+        self.setZValue(1.5 if self._is_hovered or self.isSelected() else 1)
 
     def paint(
         self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from .building_damage import BuildingDamage
 from .correlation import Correlation
+from .document_search import SearchDocuments
 from .registry import Tool
 
 
 def study_tools() -> list[Tool]:
-    """Return the tools that judge damage and set it beside people."""
-    return [BuildingDamage(), Correlation()]
+    """Return the tools that judge damage, set it beside people, and look documents up."""
+    return [BuildingDamage(), Correlation(), SearchDocuments()]

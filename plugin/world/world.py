@@ -14,6 +14,7 @@ from .agriculture_task import add_agriculture
 from .climate import make_climate
 from .climate_task import add_climate
 from .earthquake import make_earthquake
+from .earthquake_report import write_report
 from .earthquake_task import add_earthquake
 from .forest import make_forest
 from .forest_task import add_forest
@@ -57,7 +58,9 @@ def make_worlds(
         truths[size.name] = truth.form()
         say(f"{size.name}: earthquake")
         study = TaskBook(size.name, mark, truth)
-        add_earthquake(study, make_earthquake(setting))
+        scenario = make_earthquake(setting)
+        write_report(setting, scenario)
+        add_earthquake(study, scenario)
         questions += study.tasks
     note = f"Generated, seed {seed}. Sources are relative to this folder: give it as DATA."
     made_up = f"{note} The earthquake is made up: no number is of the real event of 2023."

@@ -53,7 +53,7 @@ UI_MAY_SEE = {
 LAZY = {
     "httpx", "openai", "ollama", "pandas", "geopandas", "pyarrow", "pyogrio", "onnxruntime",
     "pystac", "pystac_client", "matplotlib", "processing", "distributed", "dask", "cloudpickle",
-    "psutil", "pyhdf", "h5py",
+    "psutil", "pyhdf", "h5py", "pypdf",
 }  # fmt: skip
 ONLY_LAZILY_IMPORTED = {"plugin.llm.httpx_transport"}
 """Modules that may import a client library at their top, since nothing imports them at its own."""

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from qgis.PyQt.QtCore import QPointF, QRectF, Qt
 from qgis.PyQt.QtGui import (
@@ -154,16 +153,11 @@ class LinkItem(QGraphicsItem):
 
     def _hover(self, on: bool) -> None:
         self._is_hovered = on
-        self._rise()
+        self.rise()
         self.update()
 
-    def itemChange(self, change: QGraphicsItem.GraphicsItemChange, value: Any) -> Any:
-        """Come to the front while it is selected."""
-        if change == QGraphicsItem.GraphicsItemChange.ItemSelectedHasChanged:
-            self._rise()
-        return super().itemChange(change, value)
-
-    def _rise(self) -> None:
+    def rise(self) -> None:
+        """Come to the front while it is selected or under the pointer."""
         self.setZValue(1.5 if self._is_hovered or self.isSelected() else 1)
 
     def paint(

@@ -266,6 +266,8 @@ class GraphScene(QGraphicsScene):
         self._selecting = False
 
     def _selected(self) -> None:
+        for link in self.links.values():
+            link.rise()
         if not self._selecting:
             keys = {key for key, item in self.nodes.items() if item.isSelected()}
             for group in self.frames.groups.values():

@@ -9,7 +9,7 @@ import pytest
 
 from geo_olm.plugin.workflow import alignment, fitting, grouping, parting, port
 from geo_olm.plugin.workflow.alignment import Edge
-from geo_olm.plugin.workflow.graph import Graph, Group, Kind, Note, Vertex
+from geo_olm.plugin.workflow.graph import Graph, Group, Kind, Note, Source, Vertex
 from geo_olm.plugin.workflow.value import Layer, Output
 from geo_olm.tools.base import Family, ToolDefinition
 
@@ -49,6 +49,14 @@ def test_groups_and_notes_are_changed_by_their_place() -> None:
     assert held.groups == (Group("First", ("v1",), "done", True),)
     assert [one.text for one in held.notes] == ["a", "c"]
     assert [one.text for one in grouping.without_notes(held, {0}).notes] == ["c"]
+
+
+def test_a_canvas_with_a_note_or_a_placed_layer_alone_is_not_blank() -> None:
+    assert Graph("Which?").is_blank
+    assert Graph(sources=(Source("towns"),)).is_blank
+    assert not GRAPH.is_blank
+    assert not Graph(notes=(Note("a", (0, 0, 5, 5)),)).is_blank
+    assert not Graph(sources=(Source("towns", position=(0.0, 0.0)),)).is_blank
 
 
 def test_only_whole_groups_are_pasted() -> None:

@@ -273,7 +273,7 @@ def test_the_palette_holds_every_algorithm_or_says_why_not(room: Room) -> None:
     live = [one for one in QgsApplication.processingRegistry().algorithms()
             if one.provider().id() != "geo_olm"]  # fmt: skip
     palette = StepPalette(room.document)
-    every, refused = branch(palette, "Processing"), branch(palette, "Not offered")
+    every, refused = branch(palette, "Algorithms"), branch(palette, "Not offered")
     assert (every.childCount(), refused.childCount()) == (0, 0)  # filled when they are opened
     every.setExpanded(True)
     found = Counter[str]()
@@ -296,7 +296,7 @@ def test_the_palette_finds_as_the_tools_do_and_adds_by_keys(room: Room) -> None:
     palette.show()
     chosen = QSignalSpy(palette.step_chosen)
     QTest.keyClicks(palette.search, "voronoi polygons")
-    algorithms = texts(branch(palette, "Processing"))
+    algorithms = texts(branch(palette, "Algorithms"))
     first = search.live().found("voronoi polygons")[0]
     assert first.name in algorithms
     assert not any(one.text(0).startswith("Layers") for one in [palette.tree.topLevelItem(0)])

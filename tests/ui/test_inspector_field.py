@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from canvas_case import canvas
 from qgis.PyQt.QtCore import QMimeData, QPoint, QPointF, Qt
 from qgis.PyQt.QtGui import QDragEnterEvent, QDropEvent
-from qgis.PyQt.QtTest import QTest
+from qgis.PyQt.QtTest import QSignalSpy, QTest
 from qgis.PyQt.QtWidgets import QApplication
 
 from geo_olm.plugin.workflow.change import Change
@@ -322,3 +323,20 @@ def test_what_is_wrong_with_the_objective_is_said_under_it(hands: Any) -> None:
     assert one.inspector.wrong_objective.isAncestorOf(one.one("GeoOlmFinding"))
     one.inspector.edit("objective")
     assert one.inspector.focusWidget() is one.inspector.objective
+
+
+def test_the_objective_is_edited_on_the_card_and_other_parts_in_the_inspector() -> None:
+    with canvas() as hand:
+        asked = QSignalSpy(hand.view.inspect_requested)
+        node = hand.scene.nodes["v1"]
+        hand.double_click(node.objective_box().center())
+        editor = hand.child("GeoOlmInPlace")
+        assert editor.toPlainText() == "Draw 500 m around the park"
+        QTest.keyClicks(editor, "Draw 1 km around it")
+        QTest.keyClick(editor, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+        QApplication.processEvents()
+        assert hand.graph.vertex("v1").objective == "Draw 1 km around it"
+        assert hand.undo_text == "Edit the objective of Buffer"
+        assert list(asked) == []
+        hand.double_click(hand.header("v1"))
+        assert [one[0] for one in asked] == ["title"]

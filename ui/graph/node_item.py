@@ -166,6 +166,22 @@ class NodeItem(QGraphicsItem):
             return
         self._marks(painter)
 
+    def part_at(self, place: QPointF) -> str:
+        """Return what stands at a place of the scene: "title", "objective" or "parameters"."""
+        if self.objective_box().contains(place):
+            return "objective"
+        in_header = self.mapFromScene(place).y() < measure.HEADER * self.unit
+        return "title" if in_header else "parameters"
+
+    def objective_box(self) -> QRectF:
+        """Return where the objective stands in the scene."""
+        u = self.unit
+        top = (measure.HEADER + 0.35 + measure.LINE) * u
+        left = (measure.BAND + measure.PAD) * u
+        width = measure.WIDTH * u - left - measure.PAD * u
+        height = len(self._objective) * measure.LINE * u
+        return self.mapRectToScene(QRectF(left, top, width, height))
+
     # -- parts
 
     def _measure(self) -> None:

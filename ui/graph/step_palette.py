@@ -59,6 +59,7 @@ class StepPalette(Panel):
         self.tree.setHeaderHidden(True)
         self.tree.setDragEnabled(True)
         self.tree.setUniformRowHeights(True)
+        self.tree.setIndentation(round(self.em * 0.9))
         self._open: set[str] = {"layers"}
         self._lines = QVBoxLayout(self)
         self._lines.addWidget(self.search)
@@ -138,7 +139,7 @@ class StepPalette(Panel):
         offered = [one for one in found if not one.refused]
         refused = [one for one in found if one.refused]
         if offered:
-            text = self.tr("Processing algorithms {}").replace("{}", str(len(offered)))
+            text = self.tr("Algorithms {}").replace("{}", str(len(offered)))
             branch = self._branch("algorithms", text, "processingAlgorithm")
             self._later(branch, lambda item: self._fill_providers(item, offered))
         if refused:
@@ -209,7 +210,7 @@ class StepPalette(Panel):
 
     def _put_algorithms(self, algorithms: list[Offered]) -> None:
         if algorithms:
-            branch = self._branch("", self.tr("Processing algorithms"), "processingAlgorithm")
+            branch = self._branch("", self.tr("Algorithms"), "processingAlgorithm")
             for one in algorithms:
                 self._put_algorithm(branch, one)
 

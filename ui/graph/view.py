@@ -46,7 +46,7 @@ from .preview import Previewer
 from .scene import GraphScene
 from .step_chooser import StepChooser
 from .walk import Walk
-from .writing import write
+from .writing import write, write_objective
 
 _LEAST, _MOST = 0.08, 3.0
 
@@ -289,7 +289,11 @@ class GraphView(QGraphicsView):
         item = self.graph_scene.held_at(place)
         if isinstance(item, NodeItem):
             self.document.select((item.key,))
-            self.inspect_requested.emit("parameters")
+            part = item.part_at(place)
+            if part == "objective":
+                write_objective(self, item)
+            else:
+                self.inspect_requested.emit(part)
         elif isinstance(item, GroupItem):
             write(self, "group", item.at)
         elif isinstance(item, NoteItem):

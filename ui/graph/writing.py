@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Opens the small editors of the canvas where the text of a group or note stands."""
+"""Opens the small editors of the canvas where the text of a group, note or step stands."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from qgis.PyQt.QtCore import QCoreApplication, QRectF
 
+from .card import title
 from .in_place import InPlace
 
 if TYPE_CHECKING:
+    from .node_item import NodeItem
     from .view import GraphView
 
 
@@ -26,6 +29,22 @@ def write(view: GraphView, kind: str, at: int) -> None:
         name = QCoreApplication.translate("InPlace", "Text of the note")
         editor = InPlace(view.viewport(), name, lambda said: commands.write_note(at, said))
         _open(view, editor, note.note.text, note.body(), False)
+
+
+def write_objective(view: GraphView, node: NodeItem) -> None:
+    """Edit the objective of a step where it stands."""
+    document, key = view.document, node.key
+    vertex = document.graph.vertex(key)
+
+    def keep(said: str) -> None:
+        words = QCoreApplication.translate("InPlace", "Edit the objective of {}")
+        if document.graph.has(key) and said.strip() != vertex.objective:
+            text = words.replace("{}", title(document, vertex))
+            document.edit(text, lambda graph: graph.with_vertex(
+                replace(graph.vertex(key), objective=said.strip())))  # fmt: skip
+
+    editor = InPlace(view.viewport(), QCoreApplication.translate("InPlace", "Objective"), keep)
+    _open(view, editor, vertex.objective, node.objective_box(), False)
 
 
 def _open(view: GraphView, editor: InPlace, text: str, box: QRectF, is_line: bool) -> None:

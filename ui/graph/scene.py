@@ -246,6 +246,8 @@ class GraphScene(QGraphicsScene):
         graph = self.document.shown
         vertices = {one.id: one for one in graph.vertices}
         changed = [key for key in tuple(keys) if key in self.nodes and key in vertices]
+        if self._soon.isActive() and len(changed) == len(self.nodes):
+            return  # all are made anew soon
         for key in changed:
             self.nodes[key].show(card(self.document, vertices[key]))
         if changed:

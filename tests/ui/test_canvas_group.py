@@ -175,3 +175,15 @@ def test_a_note_is_copied_and_pasted(hand: Canvas) -> None:
     hand.key(Qt.Key.Key_V, CONTROL)
     assert [one.area[:2] for one in hand.graph.notes] == [(0.0, -10.0), (2.0, -8.0)]
     assert hand.undo_text == "Paste a note"
+
+
+def test_a_larger_font_makes_all_of_the_canvas_larger(hand: Canvas) -> None:
+    before, node = hand.view.unit, hand.scene.nodes["v1"].sceneBoundingRect()
+    font = hand.view.font()
+    font.setPixelSize(round(before * 2))
+    hand.view.setFont(font)
+    settle()
+    assert hand.view.unit == pytest.approx(before * 2, abs=1)
+    assert hand.scene.nodes["v1"].sceneBoundingRect().width() > node.width() * 1.8
+    assert len(hand.scene.links) == 4
+    assert not hand.view.grab().isNull()

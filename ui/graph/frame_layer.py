@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from qgis.PyQt.QtCore import QCoreApplication, QRectF
-from qgis.PyQt.QtGui import QFont
 
 from ...plugin.workflow.graph import Graph, Group, Status
 from ..state_shape import Shape
@@ -25,8 +24,8 @@ _WORST = (Status.FAILED, Status.WAITING, Status.RUNNING, Status.PENDING, Status.
 class Frames:
     """Owns the items of groups and notes, by their places in the graph."""
 
-    def __init__(self, scene: GraphScene, font: QFont) -> None:
-        self._scene, self._font = scene, font
+    def __init__(self, scene: GraphScene) -> None:
+        self._scene = scene
         self.groups: dict[int, GroupItem] = {}
         self.notes: dict[int, NoteItem] = {}
         self.folded: dict[str, int] = {}
@@ -49,7 +48,7 @@ class Frames:
             if at in self.groups:
                 self.groups[at].show(said)
             else:
-                self.groups[at] = GroupItem(at, said, scene.unit, self._font, scene.look)
+                self.groups[at] = GroupItem(at, said, scene.unit, scene.face, scene.look)
                 scene.addItem(self.groups[at])
         for at in set(self.notes) - set(range(len(graph.notes))):
             scene.removeItem(self.notes.pop(at))
@@ -57,7 +56,7 @@ class Frames:
             if at in self.notes:
                 self.notes[at].show(note)
             else:
-                self.notes[at] = NoteItem(at, note, scene.unit, self._font, scene.look)
+                self.notes[at] = NoteItem(at, note, scene.unit, scene.face, scene.look)
                 scene.addItem(self.notes[at])
         for key, item in scene.nodes.items():
             item.setVisible(key not in self.folded)

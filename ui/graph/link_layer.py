@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from qgis.PyQt.QtCore import QCoreApplication, QPointF
-from qgis.PyQt.QtGui import QFont
 
 from ...plugin.workflow.fitting import PLURAL
 from ...plugin.workflow.graph import Graph, Status, Vertex
@@ -37,8 +36,8 @@ def end_of(source: Layer | Output) -> str:
 class Links:
     """Owns the items of the links."""
 
-    def __init__(self, scene: GraphScene, font: QFont) -> None:
-        self._scene, self._font = scene, font
+    def __init__(self, scene: GraphScene) -> None:
+        self._scene = scene
         self.items: dict[LinkKey, LinkItem] = {}
         self.lanes: Mapping[Link, tuple[Place, ...]] = {}
         """The lanes that the layout found, where the user has moved nothing."""
@@ -54,7 +53,7 @@ class Links:
             scene.removeItem(self.items.pop(key))
         for key in wanted:
             if key not in self.items:
-                link = LinkItem(key, scene.unit, self._font, scene.look)
+                link = LinkItem(key, scene.unit, scene.face, scene.look)
                 scene.addItem(link)
                 self.items[key] = link
         self.lay()

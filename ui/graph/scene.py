@@ -37,15 +37,15 @@ class GraphScene(QGraphicsScene):
 
     def __init__(self, document: GraphDocument, unit: float, font: QFont) -> None:
         super().__init__(document)
-        self.document, self.unit, self._font = document, unit, font
+        self.document, self.unit, self.face = document, unit, font
         self.look = QPalette()
         self.contents = QRectF()
         """What the items take, as it was built last."""
         self.nodes: dict[str, NodeItem] = {}
         self.pills: dict[str, LayerItem] = {}
         self.joining = Joining(document)
-        self.frames = Frames(self, font)
-        self.link_layer = Links(self, font)
+        self.frames = Frames(self)
+        self.link_layer = Links(self)
         self._soon = QTimer(self)
         self._soon.setSingleShot(True)
         self._soon.setInterval(0)
@@ -76,6 +76,11 @@ class GraphScene(QGraphicsScene):
         self._selecting = False
         self.rebuild()
 
+    def set_font(self, font: QFont, unit: float) -> None:
+        """Take another font, of which 1 em is `unit`."""
+        self.face, self.unit = font, unit
+        self.set_palette(self.look)
+
     # -- building
 
     def rebuild(self) -> None:
@@ -103,7 +108,7 @@ class GraphScene(QGraphicsScene):
             said = card(self.document, vertex)
             item = self.nodes.get(vertex.id)
             if item is None:
-                item = NodeItem(said, self.unit, self._font, self.look)
+                item = NodeItem(said, self.unit, self.face, self.look)
                 self.addItem(item)
                 self.nodes[vertex.id] = item
             else:
@@ -119,7 +124,7 @@ class GraphScene(QGraphicsScene):
             if name in self.pills:
                 self.pills[name].show(known.get(name))
             else:
-                pill = LayerItem(name, known.get(name), self.unit, self._font, self.look)
+                pill = LayerItem(name, known.get(name), self.unit, self.face, self.look)
                 self.addItem(pill)
                 self.pills[name] = pill
 

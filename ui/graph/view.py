@@ -68,7 +68,7 @@ class GraphView(QGraphicsView):
         self.setObjectName("GeoOlmCanvas")
         self.setAccessibleName(self.tr("Workflow"))
         self.document = document
-        unit = float(max(1, QFontInfo(self.font()).pixelSize()))
+        unit = self._em()
         self.graph_scene = GraphScene(document, unit, self.font())
         self.setScene(self.graph_scene)
         self.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -103,6 +103,9 @@ class GraphView(QGraphicsView):
         document.changed.connect(self._changed)
         document.selection_changed.connect(self._selected)
         document.edit_refused.connect(self.say)
+
+    def _em(self) -> float:
+        return float(max(1, QFontInfo(self.font()).pixelSize()))
 
     @property
     def unit(self) -> float:
@@ -368,6 +371,8 @@ class GraphView(QGraphicsView):
         done = bool(super().event(event))
         if event.type() == QEvent.Type.PaletteChange:
             self.graph_scene.set_palette(self.palette())
+        elif event.type() == QEvent.Type.FontChange and self._em() != self.unit:
+            self.graph_scene.set_font(self.font(), self._em())
         return done
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

@@ -6,7 +6,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .SILENT:
 .NOTPARALLEL:
-TEXTS := Q LAYERS MODEL SERVER SEED JSON TASKS DATA METHODS REPEATS ENDPOINTS OUT SIZE ONLY \
+TEXTS := Q LAYERS MODEL SERVER SEED JSON TASKS DATA METHODS REPEATS ENDPOINTS OUT SIZE TABLE ONLY \
          RESULTS
 given = $(filter-out undefined default,$(origin $1))
 $(foreach name,$(TEXTS),$(if $(call given,$(name)),$(eval override $(name) := $$(value $(name)))))
@@ -21,7 +21,7 @@ help:
 	echo 'make ask        Q="question" LAYERS="source source" [MODEL=name or GGUF file] [JSON=file]'
 	echo 'make evaluate   TASKS=file METHODS=a,b OUT=folder [DATA=folder] [MODEL=name] [REPEATS=n]'
 	echo '                [ENDPOINTS="address address"], servers that share the tasks'
-	echo 'make world      [SEED=n] [SIZE=small,medium,large,huge] OUT=folder: data and tasks'
+	echo 'make world      [SEED=n] [SIZE=small,medium,large,huge] [TABLE=csv] OUT=folder: data and tasks'
 	echo 'make test       all checks and tests (15 minutes at most)'
 	echo 'make test-long  the long tests, and those with a real model'
 	echo 'make bench      [ONLY=module,…] ratios, times and shares, printed; writes nothing here'

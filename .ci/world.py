@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Makes generated worlds: SEED, SIZE (several by commas) and OUT come from the environment.
+"""Makes generated worlds: SEED, SIZE (several by commas) and OUT come from the environment, and
+TABLE, a table of cities to make questions of.
 
 It runs without QGIS, on Python with GDAL, numpy, pyhdf and h5py.
 """
@@ -15,8 +16,9 @@ sys.path.insert(0, os.environ.get("QGIS_PLUGINPATH", ""))
 
 def main() -> int:
     """Make the worlds and print where the tasks are."""
+    from geo_olm.plugin.world.city_table import TableError
     from geo_olm.plugin.world.size import SIZES
-    from geo_olm.plugin.world.world import make_worlds
+    from geo_olm.plugin.world.world import make_table, make_worlds
     from geo_olm.tools.base import ToolError
 
     seed = os.environ.get("SEED") or "1"
@@ -30,9 +32,16 @@ def main() -> int:
     if not os.environ.get("OUT", "").strip():
         raise FailureError("OUT is missing: make world SEED=1 SIZE=small OUT=folder", WRONG_USE)
     out = (Path.cwd() / os.environ["OUT"]).resolve()
+    table = os.environ.get("TABLE", "").strip()
+    if table and not (Path.cwd() / table).is_file():
+        raise FailureError(f"There is no table {table}; look at TABLE.", WRONG_USE)
     try:
         out.mkdir(parents=True, exist_ok=True)
         tasks = make_worlds(int(seed), [SIZES[one] for one in dict.fromkeys(names)], out, say)
+        if table:
+            print(make_table(Path.cwd() / table, out))
+    except TableError as error:
+        raise FailureError(str(error), WRONG_USE) from error
     except ToolError as error:
         raise FailureError(error.message, FAILED) from error
     except (OSError, RuntimeError) as error:

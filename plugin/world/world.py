@@ -11,6 +11,7 @@ from typing import Any
 
 from .agriculture import make_agriculture
 from .agriculture_task import add_agriculture
+from .city_table import read_table, table_tasks
 from .climate import make_climate
 from .climate_task import add_climate
 from .earthquake import make_earthquake
@@ -68,6 +69,18 @@ def make_worlds(
     _write(out / "example.json", {"format": FORMAT, "note": note, "tasks": examples})
     _write(out / "truth.json", {"format": FORMAT, "seed": seed, "sizes": truths})
     return _write(out / "tasks.json", {"format": FORMAT, "note": note, "tasks": tasks})
+
+
+def make_table(table: Path, out: Path) -> Path:
+    """Copy a table of cities to `out` and write the questions over it as table.json; return that
+    path. Raises TableError, OSError."""
+    rows = read_table(table)
+    kept = out / "table.csv"
+    kept.write_bytes(table.read_bytes())
+    book = TaskBook("", "", Truth())
+    table_tasks(kept.name, rows, book)
+    note = f"Questions over {table.name}. Sources are relative to this folder: give it as DATA."
+    return _write(out / "table.json", {"format": FORMAT, "note": note, "tasks": book.tasks})
 
 
 def _made(setting: Setting, say: Callable[[str], None]) -> Truth:

@@ -26,6 +26,7 @@ from geo_olm.plugin.evaluation.result import ResultFile
 from geo_olm.plugin.evaluation.task import read_tasks
 from geo_olm.plugin.place import RESOURCES
 from geo_olm.plugin.settings import Settings
+from geo_olm.plugin.world.world import make_table
 from geo_olm.tools.catalog import build_registry
 from geo_olm.tools.study_catalog import study_tools
 
@@ -122,3 +123,25 @@ def test_the_tools_of_the_papers_workflows_exist(name: str) -> None:
     known = {one.name for one in build_registry().definitions()}
     known |= {one.definition.name for one in study_tools()}
     assert {tool for one in workflow.states for tool in one.tools} - known == set()
+
+
+def test_the_table_of_the_study_answers_questions_of_its_own(tmp_path: Path) -> None:
+    path = make_table(world() / SIZE / "earthquake" / "table.csv", tmp_path)
+    every = read_tasks(path).tasks
+    assert len(every) == 2 * 4 * 4 + 2
+    plan = Plan(
+        (every[1], every[-1]), tuple(methods_named("gold", Settings())), tmp_path, tmp_path / "out"
+    )
+    runs = ResultFile(Harness(plan).run()).runs
+    assert {one["task"]: one["reasons"] for one in runs if not one["success"]} == {}
+
+
+def test_the_report_says_what_is_true_and_that_it_is_made_up() -> None:
+    report = (world() / SIZE / "earthquake" / "report.md").read_text(encoding="utf-8")
+    assert "Everything in this report is made up" in report
+    for said in ("7 February 2023", "9 February 2023"):
+        buildings, _ = found_in_files(DAYS[said])
+        own = buildings[buildings.city == "Nurdağı"]
+        day = DAYS[said].replace("_", "-")
+        damaged = (own["share"] > 0).sum()
+        assert f"On the image of {day}, {damaged} of {len(own)} buildings were damaged" in report

@@ -33,7 +33,7 @@ from .workflow.event import (
     StepLog,
     StepProgress,
 )
-from .workflow.graph import Kind, Vertex
+from .workflow.graph import Graph, Kind, Vertex
 from .workflow.resolving import ResolvingError, resolved
 from .workflow.schedule import Schedule
 from .workflow.topology import TopologyError
@@ -68,7 +68,7 @@ class Work:
         self._keys: dict[str, str] = {}
         self._stop = False
         self._mends = 0
-        self._to_mend: tuple[str, str] | None = None
+        self._to_mend: tuple[str, MendableError] | None = None
         self.tool_seconds = 0.0
         self.unanswerable = ""
 
@@ -240,7 +240,7 @@ class Work:
         else:
             if isinstance(error, UnanswerableError):
                 self.unanswerable = error.message
-            self._fail(key, _message(error), seconds, isinstance(error, MendableError))
+            self._fail(key, error, seconds)
 
     def _finish(self, key: str, done: Done, seconds: float) -> None:
         self._outcome.results[key] = done.result
@@ -289,12 +289,13 @@ class Work:
         self._schedule.release(key)
         return True
 
-    def _fail(self, key: str, message: str, seconds: float, mendable: bool) -> None:
+    def _fail(self, key: str, error: BaseException | None, seconds: float) -> None:
+        message = _message(error)
         skipped = self._schedule.fail(key, message)
         self._emit(StepChanged(key, model.Status.FAILED, message, seconds))
         for one in skipped:
             self._emit(StepChanged(one, model.Status.SKIPPED, f"{key} failed."))
-        self._to_mend = (key, message) if mendable else None
+        self._to_mend = (key, error) if isinstance(error, MendableError) else None
 
     def _mended(self) -> bool:
         """Change the graph after a failure, once all else has ended; tells whether it goes on."""
@@ -305,19 +306,19 @@ class Work:
         if self._mends >= self._means.ways.mends:
             return False
         self._mends += 1
-        key, message = meant
-        change = refiner.propose(self._schedule.graph, key, message)
+        (key, error), graph = meant, self._schedule.graph
+        change = _leaving_out(graph, key, error) or refiner.propose(graph, key, error.message)
         if change is None or change.is_empty:
             return False
         try:
             graph = applied(self._schedule.graph, change)
-            told = GraphChanged(graph, change, change.reason or message)
+            told = GraphChanged(graph, change, change.reason or error.message)
             if not self._means.user.accepts(told, self._is_stopped):
                 return False
             self._schedule.again(graph)
             self._outcome.concrete = applied(self._outcome.concrete, change)
-        except (ChangeError, TopologyError, KeyError) as error:
-            self._emit(StepLog(key, f"The change does not fit: {error}"))
+        except (ChangeError, TopologyError, KeyError) as fault:
+            self._emit(StepLog(key, f"The change does not fit: {fault}"))
             return False
         for one in graph.vertices:
             if not one.status.is_done:
@@ -329,6 +330,17 @@ class Work:
 def named(vertex: Vertex) -> str:
     """Return what a step is called in messages."""
     return vertex.title or (f"{vertex.id} ({vertex.tool})" if vertex.tool else vertex.id)
+
+
+def _leaving_out(graph: Graph, key: str, error: MendableError) -> Change | None:
+    """Return the change that leaves out what an error says would do without, None for nothing."""
+    vertex = graph.vertex(key)
+    kept = {
+        name: one for name, one in (vertex.parameters or {}).items() if name not in error.without
+    }
+    if len(kept) == len(vertex.parameters or {}):
+        return None
+    return Change(edited=(replace(vertex, parameters=kept),), reason=error.message)
 
 
 def _message(error: BaseException | None) -> str:

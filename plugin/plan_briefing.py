@@ -139,8 +139,10 @@ class ProjectBriefing:
         about = tuple(kinds[name] for name in understood.layers if name in kinds)
         examples = self._follow_ups if understood.refers else self.bank
         picks = len(phrase.proper(question, self._names))
-        shown = examples.nearest(question, understood.intent, _SHOWN, about, picks)
-        near = examples.nearest(question, understood.intent, _NEAR, about, picks)
+        is_far = any(True for _ in self._phrases.distances(question))
+        like = (about, picks, is_far)
+        shown = examples.nearest(question, understood.intent, _SHOWN, *like)
+        near = examples.nearest(question, understood.intent, _NEAR, *like)
         tools = {step.tool for one in near if one.fits(understood.intent) for step in one.steps}
         return Chosen(
             tuple(self._worked(one) for one in shown),

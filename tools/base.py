@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Protocol
@@ -170,7 +170,14 @@ class ToolError(Exception):
 
 
 class MendableError(ToolError):
-    """The model can mend this by another call; it goes back to the model and is counted."""
+    """The model can mend this by another call; it goes back to the model and is counted.
+
+    `without` are arguments without which the same call would do.
+    """
+
+    def __init__(self, message: str, without: Iterable[str] = ()) -> None:
+        super().__init__(message)
+        self.without = tuple(without)
 
 
 class LastingError(ToolError):

@@ -31,6 +31,7 @@ FORMULAS = {
 }
 """By reflectance. NDWI is McFeeters's (open water), NDMI Gao's (water in plants)."""
 
+_BANDS = ("blue", "green", "red", "nir", "swir")
 _ROLE = re.compile(r"\{(\w+)\}")
 _NEED_REFLECTANCE = ("SAVI", "EVI")
 _BRIGHTEST = 2.0
@@ -48,7 +49,7 @@ class RasterIndex(Unchecked):
             {
                 "layer": argument.layer(Family.RASTER.value),
                 "index": argument.choice(*FORMULAS),
-                **{name: argument.band() for name in ("blue", "green", "red", "nir", "swir")},
+                **{name: argument.band() for name in _BANDS},
                 "others": {
                     "type": "array",
                     "items": argument.layer(Family.RASTER.value),
@@ -108,7 +109,8 @@ def _band_for(
         if known.get(role, number) != number:
             raise MendableError(
                 f"Band {number} of {source.key} is not {role}: {role} is band {known[role]} of "
-                f"{product.title}. Leave the bands out, or use raster_calculate with your own."
+                f"{product.title}. Leave the bands out, or use raster_calculate with your own.",
+                without=[name for name in _BANDS if name in arguments],
             )
         return BandReference(source, number)
     for source in sources:

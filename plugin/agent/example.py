@@ -16,9 +16,11 @@ _WORD = re.compile(r"[^\W\d_]+|\d+")
 _SAME_INTENT = 0.12
 _SAME_KINDS, _SAME_FAMILIES = 0.1, 0.15
 _SAME_PICKS, _BOTH_PICK = 0.2, 0.1
+_SAME_DISTANCE = 0.2
 _KIND = re.compile(r"\((?:\d+ )?(point|line|polygon|raster|table)")
 _RESULT = re.compile(r"r\d+")
 _VECTOR = {"point": "vector", "line": "vector", "polygon": "vector"}
+_DISTANCES = frozenset(("distance", "max_distance", "radius"))
 _CONDITIONS = {"conditions": "layer", "other_conditions": "other"}
 NOTHING = "nothing"
 """What a question refers to that can be understood by itself."""
@@ -91,6 +93,11 @@ class Example:
         return found
 
     @property
+    def is_far(self) -> bool:
+        """Whether a call takes a distance."""
+        return any(not _DISTANCES.isdisjoint(step.arguments) for step in self.steps)
+
+    @property
     def used(self) -> tuple[str, ...]:
         """The lines of the layers that its calls name."""
         return tuple(line for line in self.layers if _named(line) in self.keys)
@@ -158,11 +165,13 @@ class ExampleBank:
         count: int,
         kinds: tuple[str, ...] = (),
         picks: int | None = None,
+        is_far: bool = False,
     ) -> tuple[Example, ...]:
         """Return the `count` most alike, the most alike last (nearest to the question).
 
         `kinds` are the geometries of the layers that the question is about, in any order; `picks`
-        is how many of their values it names, None where that is not known.
+        is how many of their values it names, None where that is not known, and `is_far` tells
+        that it says a distance.
         """
         bag = _stems(question, self._ignored)
         kinds = tuple(sorted(kinds))
@@ -172,6 +181,7 @@ class ExampleBank:
             + _SAME_KINDS * (item.kinds == kinds)
             + _SAME_FAMILIES * (_families(item.kinds) == _families(kinds))
             + _picked_alike(len(item.picked), picks)
+            + _SAME_DISTANCE * (is_far and item.is_far)
             for item, own in zip(self.examples, self._bags)
         ]
         ranked = sorted(range(len(scores)), key=lambda place: (-scores[place], place))

@@ -149,6 +149,11 @@ def check_question(graph: Graph, phrases: Phrases, project: Project) -> Iterator
             yield Finding("question value", Severity.WARNING, text, vertex, mends=mends)
     yield from _unsaid_names(graph, project)
     yield from _units(graph, phrases)
+    yield from _direction(graph, phrases)
+    for number, text in phrases.plain_numbers(graph.question):
+        if not any(_same(value, number) for value in _said_numbers(graph)):
+            text = f"The question says {text}, and no step uses that number."
+            yield Finding("question number", Severity.WARNING, text)
     for count in phrases.large_numbers(graph.question):
         if not any(_same(value, count.number) for value in _numbers(graph)):
             text = f"The question says {count.text}, which is {count.number:.15g}; no step uses it."
@@ -175,6 +180,19 @@ def _unsaid_names(graph: Graph, project: Project) -> Iterator[Finding]:
                 ):
                     text = f"{vertex.id} picks {value}, which the question does not say."
                     yield Finding("unsaid value", Severity.WARNING, text, vertex.id, key)
+
+
+def _direction(graph: Graph, phrases: Phrases) -> Iterator[Finding]:
+    """Yield that the answer is the end of another side than the question asks for."""
+    value, said = graph.answer.value, phrases.ends(graph.question)
+    if not isinstance(value, Output) or len(said) != 1 or not phrases.is_end(value.key):
+        return
+    (wanted,) = said
+    if value.key != wanted:
+        text = f"The question asks for {wanted}, but the answer is {value.key}."
+        change = Change(answer=replace(graph.answer, value=Output(value.vertex, wanted)))
+        mends = (Mend(f"Answer with {wanted}", change),)
+        yield Finding("question direction", Severity.WARNING, text, mends=mends)
 
 
 def _short_years(text: str) -> frozenset[str]:
@@ -282,6 +300,15 @@ def _numbers(graph: Graph) -> Iterator[float]:
         for value in walk(dict(vertex.parameters or {})):
             if isinstance(value, (int, float)) and not isinstance(value, bool):
                 yield float(value)
+
+
+def _said_numbers(graph: Graph) -> Iterator[float]:
+    """Yield the numbers of parameters, those within texts such as expressions too."""
+    yield from _numbers(graph)
+    for vertex in graph.vertices:
+        for value in walk(dict(vertex.parameters or {})):
+            if isinstance(value, str):
+                yield from map(float, re.findall(r"\d+(?:\.\d+)?", value))
 
 
 def _same(one: float, other: float) -> bool:

@@ -14,6 +14,7 @@ _NUMBER = r"\d{1,3}(?:[ ,\u00a0\u202f]\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?"
 _YEAR = re.compile(r"(?<![\d.,])(?:19|20)\d{2}(?![\d,]|\.\d)")
 _DATE = re.compile(r"\b\d{4}-\d{2}(?:-\d{2})?\b")
 _CRS = re.compile(r"\b(?:EPSG|ESRI|OGC):\s?\w+\b|\bWGS ?84\b|\bUTM\b", re.IGNORECASE)
+_PLAIN = re.compile(rf"(?<![\w.,:/\-])(?=\d\d|\d[ .,]\d)(?:{_NUMBER})(?![\w%:/]|[.,-]\d|\s?%|-)")
 _SHORT = 2
 _QUOTED = re.compile("[\"“”«»']([^\"“”«»']{2,60})[\"“”«»']")
 
@@ -67,6 +68,7 @@ class Phrases:
             unit: re.compile(rf"(?<![\w/])(?<!per )(?:{'|'.join(words)})(?![\w²])", re.IGNORECASE)
             for unit, words in form["areas"].items()
         }
+        self._ends = {key: _words(words) for key, words in form["ends"].items()}
         scales = [(float(one), words) for one, words in form["scales"].items()]
         self._scales = [(one, _whole(words)) for one, words in scales]
         named = "|".join(word for _, words in scales for word in words)
@@ -97,11 +99,29 @@ class Phrases:
         """Tell whether a unit is one of area."""
         return unit in self._areas
 
+    def ends(self, text: str) -> frozenset[str]:
+        """Return the sides whose end a text asks for, as x_max for the easternmost."""
+        return frozenset(key for key, words in self._ends.items() if words.search(text))
+
+    def is_end(self, key: str) -> bool:
+        """Tell whether a number is the end of a side."""
+        return key in self._ends
+
     def large_numbers(self, text: str) -> Iterator[Large]:
         """Yield the numbers of a text that are said with a word such as million."""
         for found in self._large.finditer(text):
             scale = next(one for one, words in self._scales if words.fullmatch(found.group(2)))
             yield Large(self._value(found.group(1)) * scale, found.group(0))
+
+    def plain_numbers(self, text: str) -> Iterator[tuple[float, str]]:
+        """Yield the numbers of two digits or more that are no distance, year, date, code, share,
+        area or part of a name, and are not said with a word such as million."""
+        for found in (self._distance, self._large, _CRS, _DATE, _YEAR, _QUOTED):
+            text = found.sub(" ", text)
+        for match in _PLAIN.finditer(text):
+            rest = text[match.end() :].lstrip()
+            if not any(words.match(rest) for words in self._areas.values()):
+                yield self._value(match.group(0)), match.group(0)
 
     def _value(self, text: str) -> float:
         for pattern, value in self._spelt.items():

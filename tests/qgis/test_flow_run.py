@@ -316,6 +316,25 @@ def test_a_failed_step_is_mended_and_what_was_done_is_kept(stage: Stage) -> None
     assert outcome.concrete.vertex("near").parameters == {"layer": Layer("roads"), "distance": 50}
 
 
+def test_an_argument_that_a_call_would_do_without_is_left_out_before_anyone_is_asked(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = stage.bench.toolbox.run
+
+    def refuses(name: str, arguments: dict[str, Any], *more: Any) -> ToolResult:
+        if "segments" in arguments:
+            raise MendableError("Leave the segments out.", without=["segments"])
+        return run(name, arguments, *more)
+
+    monkeypatch.setattr(stage.bench.toolbox, "run", refuses)
+    near = task("near", "buffer", layer=Layer("roads"), distance=50, segments=9)
+    mender = Mender()
+    outcome = stage.run(NEAR.with_vertex(near), refiner=mender)
+    assert mender.asked == []
+    assert stage.end.value == 90
+    assert outcome.concrete.vertex("near").parameters == {"layer": Layer("roads"), "distance": 50}
+
+
 def test_a_refused_change_leaves_the_failure_as_it_is(stage: Stage) -> None:
     class User(Nobody):
         def accepts(self, change: GraphChanged, cancelled: Any) -> bool:

@@ -66,6 +66,14 @@ def test_a_question_that_names_a_value_finds_examples_that_pick_one() -> None:
     assert not any(one.picked for one in other)
 
 
+def test_a_question_that_says_a_distance_finds_an_example_that_takes_one() -> None:
+    own = load(RESOURCES / "workflows" / "examples.json")
+    question = "How many other counties lie within 45 km of Wake county (border to border)?"
+    nearest = own.nearest(question, "Location", 1, ("polygon",), 1, True)
+    assert nearest[0].is_far
+    assert not own.nearest(question, "Location", 1, ("polygon",), 1)[0].is_far
+
+
 def test_what_an_example_picks_is_told_with_its_field_and_layer() -> None:
     own = {one.question: one for one in load(RESOURCES / "workflows" / "examples.json").examples}
     border = own["How many parishes border Elmswell?"]

@@ -11,7 +11,7 @@ import pytest
 
 from geo_olm.plugin.workflow import phrase
 from geo_olm.plugin.workflow.change import applied
-from geo_olm.plugin.workflow.graph import Graph, Vertex
+from geo_olm.plugin.workflow.graph import Answer, Graph, Vertex
 from geo_olm.plugin.workflow.objective import (
     Project,
     check_objective,
@@ -276,6 +276,52 @@ def test_an_area_is_given_in_the_unit_that_the_question_says(
     assert mend.change.edited[0].parameters == {"layer": Layer("world"), "unit": wanted}
     right = replace(step, parameters={"layer": Layer("world"), "unit": wanted})
     assert list(check_question(Graph(question, (right,)), PHRASES, PICKS)) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("classes 21 to 24, and 1,500 of 12.5", [21, 24, 1500, 12.5]),
+        ("more than 50 million in 1999 within 20 km, 30 % and 50 ha of EPSG:27700", []),
+        ("B12, NY18, 10:30, 2020-05 and 5", []),
+    ],
+)
+def test_plain_numbers_are_told_from_distances_years_codes_and_names(
+    text: str, numbers: list[float]
+) -> None:
+    assert [number for number, _ in PHRASES.plain_numbers(text)] == numbers
+
+
+def test_a_number_that_the_question_says_must_be_used() -> None:
+    question = "How many hectares have the classes 21 to 24 in lc?"
+    given = {"layer": Layer("lc"), "classes": [21, 22, 23, 24]}
+    step = Vertex("v1", "raster", "", "class_areas", given)
+    assert list(check_question(Graph(question, (step,)), PHRASES, PICKS)) == []
+    other = replace(step, parameters={**given, "classes": [21, 22]})
+    (found,) = check_question(Graph(question, (other,)), PHRASES, PICKS)
+    assert found.message == "The question says 24, and no step uses that number."
+    where = replace(step, parameters={"layer": Layer("lc"), "where": '"c" in (21, 24.0)'})
+    assert list(check_question(Graph(question, (where,)), PHRASES, PICKS)) == []
+
+
+@pytest.mark.parametrize(
+    ("question", "key", "wanted"),
+    [
+        ("What is the easting of the easternmost station?", "y_max", "x_max"),
+        ("Which is the southernmost?", "y_max", "y_min"),
+        ("¿Cuál está más al oeste?", "x_max", "x_min"),
+    ],
+)
+def test_the_answer_is_the_end_of_the_side_that_the_question_asks_for(
+    question: str, key: str, wanted: str
+) -> None:
+    step = Vertex("v1", "database", "", "points_from_table", {"layer": Layer("world")})
+    graph = Graph(question, (step,), answer=Answer(value=Output("v1", key)))
+    (found,) = check_question(graph, PHRASES, PICKS)
+    assert found.message == f"The question asks for {wanted}, but the answer is {key}."
+    mended = applied(graph, found.mends[0].change)
+    assert mended.answer.value == Output("v1", wanted)
+    assert list(check_question(mended, PHRASES, PICKS)) == []
 
 
 def test_a_year_may_stand_in_a_name_by_its_last_two_digits() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from canvas_case import canvas
 from qgis.PyQt.QtCore import QMimeData, QPoint, QPointF, Qt
-from qgis.PyQt.QtGui import QDragEnterEvent, QDropEvent
+from qgis.PyQt.QtGui import QDragEnterEvent, QDropEvent, QWheelEvent
 from qgis.PyQt.QtTest import QSignalSpy, QTest
 from qgis.PyQt.QtWidgets import QApplication
 
@@ -42,7 +42,11 @@ TOOLS = (
         "breaks": {"type": "array", "items": {"type": "number"}},
         "table": {"type": "array", "items": {"type": "array", "items": {"type": "number"}}},
         "names": {"type": "array", "items": {"type": "string"}},
-        "types": {"type": "object"}, "content": {"anyOf": [{"type": "object"}]}}}, "Classes"),
+        "types": {"type": "object"}}}, "Classes"),
+    ToolDefinition("save", "Save.", {"type": "object", "properties": {
+        "layer": LAYER, "content": {"anyOf": [{"type": "object"}, {"type": "array"}]},
+        "fields": {"anyOf": [{"type": "array", "items": {"type": "string", "x-field": "layer"}},
+                             {"type": "object"}]}}}, "Save"),
 )  # fmt: skip
 ROLES = Roles(
     [
@@ -214,6 +218,19 @@ def test_lists_tables_and_objects_are_edited_without_json(hands: Any) -> None:
     assert one.parameters["types"] == {"pop": "text"}
 
 
+def test_fields_by_name_and_renamed_ones_are_edited_and_free_json_is_kept(hands: Any) -> None:
+    one = hands(
+        "save", {"layer": Layer("towns"), "fields": {"Town": "name"}, "content": {"a": [1]}}
+    )
+    assert [x.text() for x in one.all("GeoOlmPair")] == ["Town", "name"]
+    one.type(one.all("GeoOlmPair")[0], "Place")
+    assert one.parameters["fields"] == {"Place": "name"}
+    assert "kept as it is" in one.one("GeoOlmKept").text()
+    again = hands("save", {"layer": Layer("towns"), "fields": ["name"]})
+    assert [x.text() for x in again.all("GeoOlmAddRow")] == ["Add a row"]
+    assert again.parameters["fields"] == ["name"]
+
+
 def test_a_distance_is_a_number_and_its_unit(hands: Any) -> None:
     one = hands("buffer", {"layer": Layer("towns"), "distance": 500})
     assert one.one("GeoOlmUnit").currentText() == "layer's unit"
@@ -254,10 +271,21 @@ def test_a_layer_of_the_wrong_kind_cannot_be_chosen_and_a_dropped_one_is_taken(h
     assert one.parameters == {"polygons": Layer("park")}
 
 
-def test_typing_keeps_the_field_and_the_wheel_changes_nothing(hands: Any) -> None:
+def test_an_edit_and_news_of_layers_keep_the_field_and_the_wheel_changes_nothing(
+    hands: Any,
+) -> None:
     one = hands("filter", {"layer": Layer("towns"), "match": "all"})
     box = one.one("GeoOlmParameter_match")
     one.choose(box, "any")
+    assert one.one("GeoOlmParameter_match") is box
+    one.inspector.title.setFocus()
+    wheel = QWheelEvent(
+        QPointF(5, 5), QPointF(5, 5), QPoint(), QPoint(0, -120), Qt.MouseButton.NoButton,
+        Qt.KeyboardModifier.NoModifier, Qt.ScrollPhase.NoScrollPhase, False,
+    )  # fmt: skip
+    QApplication.sendEvent(box, wheel)
+    assert one.parameters["match"] == "any"
+    one.document.know(TOOLS, LAYERS, ROLES)
     assert one.one("GeoOlmParameter_match") is box
     one.document.undo_stack.undo()
     QApplication.processEvents()

@@ -119,6 +119,16 @@ def test_unknown_and_refused_algorithms_are_told_apart() -> None:
     assert (refused.mends, refused.parameter) == ((), "algorithm")
 
 
+def test_a_refusal_stands_at_the_parameter_that_it_names() -> None:
+    step = replace(run(), tool="save_layer", parameters={"layer": Layer("towns"), "file": 5})
+    refused = replace(AROUND, fit=lambda name, given: '"file" must be a text, not 5.')
+    (one,) = [x for x in check(Graph("", (step,)), refused) if x.code == "arguments"]
+    assert one.parameter == "file"
+    vague = replace(AROUND, fit=lambda name, given: "Give it something else.")
+    (two,) = [x for x in check(Graph("", (step,)), vague) if x.code == "arguments"]
+    assert two.parameter == ""
+
+
 def test_a_guess_is_offered_and_never_made_by_itself() -> None:
     step = run(INPUT=Layer("dem"), DISTANCE=5)
     one = found(step)["geometry"]

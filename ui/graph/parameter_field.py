@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from qgis.PyQt.QtCore import QCoreApplication
@@ -63,6 +64,7 @@ class Fields:
 
     def plain(self, vertex: Vertex, row: Row) -> Field | None:
         """Return a field made of Qt's widgets, None for a value that they cannot show."""
+        row = narrowed(row)
         schema, given = row.schema, row.given
         if takes_many(schema):
             return self._many(vertex, row)
@@ -186,7 +188,21 @@ class Fields:
         return tuple(_profile(key, kind, samples.get(key)) for key, kind in fields.items())
 
 
-_PAIRS = {"types": ("Field", "Type"), "members": ("Name", "Value")}
+def narrowed(row: Row) -> Row:
+    """Return a row that takes a list or an object as one that takes what it has."""
+    kinds = {one.get("type"): one for one in row.schema.get("anyOf", ())}
+    if not kinds.keys() & {"array", "object"}:
+        return row
+    wanted = "object" if isinstance(row.given, Mapping) else "array"
+    found = kinds.get(wanted) or next(iter(kinds.values()))
+    return replace(row, schema={**found, "description": row.schema.get("description", "")})
+
+
+_PAIRS = {
+    "types": ("Field", "Type"),
+    "members": ("Name", "Value"),
+    "fields": ("New name", "Field"),
+}
 """Arguments that are objects of short texts, with what stands in an empty row."""
 
 

@@ -78,7 +78,7 @@ class ParameterForm(Panel):
         layers = tuple(
             row.given if takes_layer(row.schema) else is_bound(row.given) for row in found
         )
-        known = (id(document.layers), id(document.tools), id(document.shelf))
+        known = (document.layers, document.tools, id(document.shelf))
         names = tuple(row.name for row in found)
         graph = document.graph
         others = tuple((one.id, one.title, one.tool) for one in graph.vertices)

@@ -30,7 +30,7 @@ from .bound_field import kept_field
 from .document import GraphDocument
 from .editing import takes_layer, takes_many
 from .field import Field, holds_reference
-from .parameter_field import Fields, tr
+from .parameter_field import Fields, narrowed, tr
 from .parameter_row import Row, sibling
 from .quantity_field import AREAS, LENGTHS, parts_of, quantity_field
 from .stand_in import StandIns
@@ -66,6 +66,7 @@ class QgisFields(Fields):
         """Return a field with a widget of QGIS."""
         if row.of:
             return self._of_algorithm(vertex, row)
+        row = narrowed(row)
         given = row.given
         if takes_many(row.schema) and "x-field" in row.schema.get("items", {}):
             return self._several_fields(vertex, row)

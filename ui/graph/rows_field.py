@@ -102,6 +102,7 @@ def _pair(item: Value, names: tuple[str, str]) -> Field:
     line.setSpacing(2)
     parts = [text(one, hint=hint) for one, hint in zip(item or (None, None), names)]
     for part in parts:
+        part.widget.setObjectName("GeoOlmPair")
         line.addWidget(part.widget, 1)
     line.insertWidget(1, QLabel(":"))
     field = Field(body, item, parts[0].widget)

@@ -69,7 +69,8 @@ class StepPalette(Panel):
         self.tree.itemActivated.connect(lambda item, _column: self._take(item))
         self.tree.itemExpanded.connect(self._expand)
         self.tree.itemCollapsed.connect(lambda item: self._open.discard(item.data(0, _KEY)))
-        document.known_changed.connect(self.fill)
+        self._seen: tuple[object, ...] = ()
+        document.known_changed.connect(self._know)
         self.fill()
 
     def restyle(self) -> None:
@@ -79,6 +80,16 @@ class StepPalette(Panel):
         self._lines.setSpacing(pad)
 
     # -- filling
+
+    def _know(self) -> None:
+        """Fill anew where there is something new to show."""
+        document = self._document
+        layers = tuple((one.key, one.family, one.short) for one in document.layers)
+        algorithms = tuple(document.shelf.algorithms())
+        seen = (layers, document.tools, document.roles.all(), algorithms)
+        if seen != self._seen:
+            self._seen = seen
+            self.fill()
 
     def fill(self) -> None:
         """Show everything by kind, or what fits the search, best first."""

@@ -57,7 +57,7 @@ class ToolChoice:
     def show_step(self, vertex: Vertex) -> None:
         """Offer the agents and the tools of a step."""
         document = self._document
-        seen = (vertex.kind, vertex.tool, vertex.agent, vertex.parameters, id(document.tools),
+        seen = (vertex.kind, vertex.tool, vertex.agent, vertex.parameters, document.tools,
                 id(document.shelf), document.graph.ids())  # fmt: skip
         self._vertex = vertex
         if seen == self._seen:
@@ -105,7 +105,8 @@ class ToolChoice:
             self._put_own(vertex)
         elif vertex.tool and vertex.tool not in names:
             names.insert(0, vertex.tool)
-        for name in names:
+        self._make_swaps(vertex, names)
+        for name in sorted(names, key=self._distance):
             if name != RUN_ALGORITHM:
                 self._put_tool(name)
         self._put_algorithms()
@@ -120,16 +121,25 @@ class ToolChoice:
         found = self._document.shelf.algorithms()
         return {one.id: one.label for one in found if not one.refused}
 
+    def _make_swaps(self, vertex: Vertex, names: list[str]) -> None:
+        for name in names:
+            tool, role = self._document.tools.get(name), self._document.roles.of(name)
+            if tool is not None and name != vertex.tool:
+                agent = role.name if role else vertex.agent
+                self._swaps[name] = swap(vertex, tool, agent, self._family_of)
+
+    def _distance(self, name: str) -> tuple[int, int]:
+        """Return how far a tool is from the present one: what it leaves out, then what it takes."""
+        made = self._swaps.get(name)
+        return (len(made.lost), -len(made.carried)) if made is not None else (-1, 0)
+
     def _put_tool(self, name: str) -> None:
-        document, vertex = self._document, self._vertex
-        tool = document.tools.get(name)
+        tool, made = self._document.tools.get(name), self._swaps.get(name)
         label = tool.label if tool and tool.label else name
-        if tool is None or name == vertex.tool:
+        if made is None:
             self.tool.addItem(tool_icon(name), label, name)
-            return
-        role = document.roles.of(name)
-        agent = role.name if role else vertex.agent
-        self._put_swap(name, label, swap(vertex, tool, agent, self._family_of), tool_icon(name))
+        else:
+            self._put_swap(name, label, made, tool_icon(name))
 
     def _put_algorithms(self) -> None:
         """Offer the algorithms that do what the tool is called."""

@@ -14,7 +14,7 @@ link runs back."""
 
 ROOM, BEND = 1.0, 2.5
 """The least distance of a lane from a box, and the room in which a link changes its lane, in em."""
-_SAMPLES, _NEAR = 12, 0.3
+_SAMPLES, _NEAR, _APART = 12, 0.3, 1.3
 
 
 def route(start: Point, end: Point, boxes: Iterable[Box], forward: bool = True) -> tuple[Lane, ...]:
@@ -28,6 +28,26 @@ def route(start: Point, end: Point, boxes: Iterable[Box], forward: bool = True) 
     wanted = (start[1] + end[1]) / 2
     y = min(_free(blocked, wanted), key=lambda one: abs(one - wanted))
     return ((start[0], end[0], y),)
+
+
+def apart(lanes: Sequence[Lane], taken: Iterable[Lane], boxes: Iterable[Box]) -> tuple[Lane, ...]:
+    """Return lanes that lie a little higher or lower where others run along already, as long as no
+    box is in the way."""
+    used, near = tuple(taken), tuple(boxes)
+    found: list[Lane] = []
+    for left, right, y in lanes:
+        first, last = min(left, right), max(left, right)
+        tried = (y, *(y + sign * step * _APART for step in (1, 2, 3) for sign in (1, -1)))
+        free = (
+            one
+            for one in tried
+            if not any(abs(other - one) < _APART - 0.01 and min(a, b) < last and max(a, b) > first
+                       for a, b, other in used)
+            and not any(box[0] < last and box[2] > first and box[1] < one < box[3]
+                        for box in near)
+        )  # fmt: skip
+        found.append((left, right, next(free, y)))
+    return tuple(found)
 
 
 def _forward(start: Point, end: Point, boxes: Sequence[Box]) -> tuple[Lane, ...]:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from geo_olm.plugin.workflow.route import ROOM, Box, Lane, route
+from geo_olm.plugin.workflow.route import ROOM, Box, Lane, apart, route
 
 START, END = (0.0, 10.0), (60.0, 10.0)
 
@@ -83,3 +83,13 @@ def test_what_the_new_way_hits_is_passed_too() -> None:
     boxes = [(20.0, 8.0, 35.0, 30.0), (20.0, 0.0, 35.0, 7.5)]
     ((_, _, y),) = route(START, END, boxes)
     assert y == 0.0 - ROOM
+
+
+def test_lanes_of_two_links_run_side_by_side_and_never_into_a_box() -> None:
+    lane, box = (0.0, 40.0, 10.0), (10.0, 10.5, 20.0, 15.0)
+    assert apart([lane], [], [box]) == (lane,)
+    ((_, _, y),) = apart([lane], [(30.0, -10.0, 10.0)], [box])
+    assert y == pytest.approx(8.7)
+    ((_, _, lower),) = apart([lane], [(30.0, 60.0, 10.0)], [])
+    assert lower == pytest.approx(11.3)
+    assert apart([lane], [(50.0, 60.0, 10.0)], []) == (lane,)

@@ -12,7 +12,7 @@ from ...plugin.workflow.fitting import PLURAL
 from ...plugin.workflow.graph import Graph, Status, Vertex
 from ...plugin.workflow.layout import Link, Place
 from ...plugin.workflow.port import name_of, sources
-from ...plugin.workflow.route import Box, route
+from ...plugin.workflow.route import Box, Lane, apart, route
 from ...plugin.workflow.value import Layer, Output
 from ...tools.base import Family
 from ..number import count, number
@@ -42,6 +42,7 @@ class Links:
         self.lanes: Mapping[Link, tuple[Place, ...]] = {}
         """The lanes that the layout found, where the user has moved nothing."""
         self._vertices: dict[str, Vertex] = {}
+        self._taken: dict[str, list[Lane]] = {}
         self._around: tuple[Any, Any] | None = None
 
     def rebuild(self, graph: Graph) -> None:
@@ -67,6 +68,7 @@ class Links:
         is_same = around is not None and around == self._around
         self._around = around  # while steps are moved, the other links wait
         folded = self._scene.frames.folded
+        self._taken = {}
         for key, link in self.items.items():
             if keys and key.target not in keys and end_of(key.source) not in keys:
                 continue
@@ -128,7 +130,12 @@ class Links:
         forward = end.x() >= start.x() + _BACK * u
         others = [box for name, box in boxes.items() if name not in own or not forward]
         a, b = (start.x() / u, start.y() / u), (end.x() / u, end.y() / u)
-        return [(left * u, right * u, y * u) for left, right, y in route(a, b, others, forward)]
+        lanes = route(a, b, others, forward)
+        if lanes:  # links of one source may run together, others side by side
+            used = [one for name, ways in self._taken.items() if name != own[0] for one in ways]
+            lanes = apart(lanes, used, others)
+            self._taken.setdefault(own[0], []).extend(lanes)
+        return [(left * u, right * u, y * u) for left, right, y in lanes]
 
     def _boxes(self) -> Iterator[tuple[str, Box]]:
         """Yield what links are led around: left, top, right and bottom in em."""

@@ -33,7 +33,8 @@ _SENTENCE = re.compile(r"(?<=[.!?])\s+")
 _WITHIN = re.compile(r"(?<=[\w,;:] )[^\W\d_][\w'-]+")
 _ID = re.compile(r"^r\d+: ")
 _LINE = re.compile(r"\br\d+: ")
-_END = re.compile(r"[.?!]+(?:\s|$)")
+_END = re.compile(r"[.?!]+(?:[\s\"']|$)")
+_AROUND = " \"'"
 ANSWER, REJECT = "answer", "reject"
 """The tools that end a question."""
 
@@ -145,10 +146,13 @@ class Closing:
 
 
 def _echoes(question: str, text: str) -> bool:
-    """Tell whether an answer repeats a sentence of its question, or a line of results by its id."""
-    said = text.casefold()
-    asked = [one.strip() for one in _END.split(question.casefold())]
-    return any(one in said for one in asked if " " in one) or bool(_LINE.search(text))
+    """Tell whether an answer repeats a sentence of its question as one of its own, or a line of
+    results by its id."""
+    said, asked = (
+        {part.strip(_AROUND) for part in _END.split(one.casefold())} - {""}
+        for one in (text, question)
+    )
+    return not said.isdisjoint(asked) or bool(_LINE.search(text))
 
 
 def without_new_names(text: str, allowed: Iterable[str]) -> str:

@@ -481,6 +481,15 @@ def test_an_answer_that_repeats_the_question_or_a_line_of_results_is_asked_for_a
     assert end.answer == "There are 17."
 
 
+def test_an_answer_may_say_the_words_of_the_question_within_its_sentence() -> None:
+    case = Case(counting(17.0))
+    words = "The number of all countries is 17."
+    end = case.ask(
+        "number of all countries?", init("Count", "countries"), COUNT, ANSWER, wrote(words)
+    )
+    assert end.answer == words
+
+
 def test_two_hundred_layers_leave_room_for_the_question_and_keep_the_fields_asked_for() -> None:
     names = tuple(FieldProfile(f"field_{at}", "real") for at in range(40))
     layers = [

@@ -127,6 +127,8 @@ class Channel:
     def read(self, window: Window, mask: Any = None) -> Any:
         """Return what the cells of a window measure, as float64 with NaN for no value; what is
         lost is counted in the cells of a mask alone."""
+        if len(self.bands) == 1:
+            return self._band(0, self.bands[0], window, mask)
         total = numpy.zeros((window[3], window[2]))
         count = numpy.zeros((window[3], window[2]))
         for place, band in enumerate(self.bands):

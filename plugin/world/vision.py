@@ -66,11 +66,15 @@ class Image:
     y: float
 
 
+Label = tuple[Image, str, str]
+"""The image of a label, its class, and its geometry as WKT."""
+
+
 def make_vision(setting: Setting, truth: Truth) -> None:
     """Write all images and labels and count what is true of them."""
-    for collection in OBJECTS:
-        _objects(setting, collection, truth)
-    _patches(setting, truth)
+    for one in OBJECTS:
+        _write(setting, one, ogr.wkbPolygon, _objects(setting, one), truth)
+    _write(setting, PATCHES, ogr.wkbPoint, _patches(setting), truth)
 
 
 def images_of(setting: Setting, collection: Collection) -> Iterator[Image]:
@@ -95,67 +99,56 @@ def zone_of(setting: Setting, x: float, y: float) -> str:
     return ""
 
 
-def _objects(setting: Setting, collection: Collection, truth: Truth) -> None:
+def _write(
+    setting: Setting, collection: Collection, kind: int, labels: Iterator[Label], truth: Truth
+) -> None:
+    """Write the images and the labels of a collection, and count both."""
     counts: Counter[str] = Counter()
 
     def images() -> Iterator[Row]:
         for one in images_of(setting, collection):
             counts.update(_keys(setting, collection.images, one, ""))
             name = f"{collection.name}_{one.number:06}.tif"
-            yield f"POINT ({one.x:.17g} {one.y:.17g})", [
-                one.number, name, one.day, f"{collection.name[0]}i{one.number}",
-            ]  # fmt: skip
+            uoi = f"{collection.name[0]}i{one.number}"
+            yield _point(one), [one.number, name, one.day, uoi]
 
-    def labels() -> Iterator[Row]:
-        serial = 0
-        for one in images_of(setting, collection):
-            numbers = chance(setting.seed, collection.labels, one.number)
-            for _ in range(int(numbers.poisson(setting.size.labels))):
-                serial += 1
-                name = str(numbers.choice(collection.classes, p=collection.shares))
-                counts.update(_keys(setting, collection.labels, one, name))
-                dx, dy = numbers.uniform(-5 * _SIDE, 5 * _SIDE, 2)
-                width, height = numbers.uniform(_SIDE / 4, _SIDE, 2)
-                ring = rectangle(one.x + dx, one.y + dy, one.x + dx + width, one.y + dy + height)
-                uoi = f"{collection.name[0]}l{serial}"
-                yield polygon(ring), [one.number, name, one.day, uoi]
+    def rows() -> Iterator[Row]:
+        for serial, (one, name, shape) in enumerate(labels, start=1):
+            counts.update(_keys(setting, collection.labels, one, name))
+            yield shape, [one.number, name, one.day, f"{collection.name[0]}l{serial}"]
 
     fields = {"image_id": "integer", "filename": "text", "date": "date", "uoi": "text"}
     path = setting.place("vision", f"{collection.images}.gpkg")
     write_layer(path, ogr.wkbPoint, DEGREES, fields, images())
     fields = {"image_id": "integer", "cat_name": "text", "date": "date", "uoi": "text"}
     path = setting.place("vision", f"{collection.labels}.gpkg")
-    write_layer(path, ogr.wkbPolygon, DEGREES, fields, labels())
-    _keep(counts, truth)
+    write_layer(path, kind, DEGREES, fields, rows())
+    truth.numbers.update({key: float(counts[key]) for key in sorted(counts)})
 
 
-def _patches(setting: Setting, truth: Truth) -> None:
-    counts: Counter[str] = Counter()
+def _objects(setting: Setting, collection: Collection) -> Iterator[Label]:
+    """Yield the boxes of objects around each image's place."""
+    for one in images_of(setting, collection):
+        numbers = chance(setting.seed, collection.labels, one.number)
+        for _ in range(int(numbers.poisson(setting.size.labels))):
+            name = str(numbers.choice(collection.classes, p=collection.shares))
+            dx, dy = numbers.uniform(-5 * _SIDE, 5 * _SIDE, 2)
+            width, height = numbers.uniform(_SIDE / 4, _SIDE, 2)
+            ring = rectangle(one.x + dx, one.y + dy, one.x + dx + width, one.y + dy + height)
+            yield one, name, polygon(ring)
 
-    def images() -> Iterator[Row]:
-        for one in images_of(setting, PATCHES):
-            counts.update(_keys(setting, PATCHES.images, one, ""))
-            place = f"POINT ({one.x:.17g} {one.y:.17g})"
-            yield place, [one.number, f"patch_{one.number:06}.tif", one.day, f"pi{one.number}"]
 
-    def labels() -> Iterator[Row]:
-        serial = 0
-        for one in images_of(setting, PATCHES):
-            numbers = chance(setting.seed, PATCHES.labels, one.number)
-            size = int(numbers.integers(1, 4))
-            for name in numbers.choice(PATCHES.classes, size, replace=False, p=PATCHES.shares):
-                serial += 1
-                counts.update(_keys(setting, PATCHES.labels, one, str(name)))
-                place = f"POINT ({one.x:.17g} {one.y:.17g})"
-                yield place, [one.number, str(name), one.day, f"pl{serial}"]
+def _patches(setting: Setting) -> Iterator[Label]:
+    """Yield one to three classes of each image."""
+    for one in images_of(setting, PATCHES):
+        numbers = chance(setting.seed, PATCHES.labels, one.number)
+        size = int(numbers.integers(1, 4))
+        for name in numbers.choice(PATCHES.classes, size, replace=False, p=PATCHES.shares):
+            yield one, str(name), _point(one)
 
-    fields = {"image_id": "integer", "filename": "text", "date": "date", "uoi": "text"}
-    path = setting.place("vision", f"{PATCHES.images}.gpkg")
-    write_layer(path, ogr.wkbPoint, DEGREES, fields, images())
-    fields = {"image_id": "integer", "cat_name": "text", "date": "date", "uoi": "text"}
-    path = setting.place("vision", f"{PATCHES.labels}.gpkg")
-    write_layer(path, ogr.wkbPoint, DEGREES, fields, labels())
-    _keep(counts, truth)
+
+def _point(image: Image) -> str:
+    return f"POINT ({image.x:.17g} {image.y:.17g})"
 
 
 def _keys(setting: Setting, layer: str, image: Image, name: str) -> list[str]:
@@ -169,10 +162,6 @@ def _keys(setting: Setting, layer: str, image: Image, name: str) -> list[str]:
         for when in ("", month)
         for where in ("", zone)
     ]
-
-
-def _keep(counts: Counter[str], truth: Truth) -> None:
-    truth.numbers.update({key: float(counts[key]) for key in sorted(counts)})
 
 
 def counted(truth: Truth, layer: str, name: str = "", month: str = "", district: str = "") -> int:

@@ -345,3 +345,26 @@ def test_while_a_change_is_proposed_nothing_is_edited_and_that_is_said(hand: Can
     hand.drag(hand.header("v1"), hand.header("v1") + QPointF(60, 90))
     assert hand.scene.nodes["v1"].pos() == before
     assert [one[0] for one in told] == ["Accept or reject the proposed change first."]
+
+
+def test_a_proposed_step_can_be_handled_without_harm(hand: Canvas) -> None:
+    new = Vertex("v9", "table", "Count", "count", {"layer": Output("v2")})
+    hand.document.propose(Change(inserted=(new,)))
+    settle()
+    told = QSignalSpy(hand.view.told)
+    before = hand.scene.nodes["v9"].pos()
+    hand.drag(hand.header("v9"), hand.header("v9") + QPointF(50, 50))
+    assert hand.scene.nodes["v9"].pos() == before
+    link = hand.link(Output("v2"), "v9", "layer")
+    hand.view.menu(link).findChild(object, "GeoOlmCanvas_insert").trigger()
+    hand.scene.clearSelection()
+    link.setSelected(True)
+    hand.key(Qt.Key.Key_Delete)
+    hand.select("v9")
+    for key in (Qt.Key.Key_C, Qt.Key.Key_Escape, Qt.Key.Key_Left, Qt.Key.Key_P):
+        hand.key(key)
+    hand.select("v9")
+    for key in (Qt.Key.Key_D, Qt.Key.Key_C, Qt.Key.Key_B, Qt.Key.Key_G, Qt.Key.Key_Down):
+        hand.key(key, CONTROL)
+    assert hand.graph == GRAPH
+    assert "Accept or reject the proposed change first." in [one[0] for one in told]

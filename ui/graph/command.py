@@ -200,7 +200,7 @@ class Commands(QObject):
     def disconnect_links(self, keys: Sequence[LinkKey]) -> None:
         """Take links away."""
         first = self._scene.joining.name(keys[0].source)
-        target = title(self.document, self.document.graph.vertex(keys[0].target))
+        target = title(self.document, self.document.shown.vertex(keys[0].target))
         text = self.tr("Disconnect {0} from {1}").replace("{0}", first).replace("{1}", target)
 
         def without(graph: Graph) -> Graph:

@@ -127,9 +127,9 @@ class FrameCommands(QObject):
             return
         text = self.tr("Group {}").replace("{}", self._steps(keys))
         name = self.tr("Group")
-        self._document.edit(text, lambda graph: grouping.grouped(graph, keys, name))
-        self._scene.rebuild()
-        self.writing.emit("group", len(self._document.graph.groups) - 1)
+        if self._document.edit(text, lambda graph: grouping.grouped(graph, keys, name)):
+            self._scene.rebuild()
+            self.writing.emit("group", len(self._document.graph.groups) - 1)
 
     def ungroup(self) -> None:
         """Take the selected steps out of their groups."""
@@ -183,9 +183,9 @@ class FrameCommands(QObject):
         """Put a note at a place in em, and ask for its text."""
         x, y = round(at[0] - WIDTH / 2), round(at[1] - HEIGHT / 2)
         note = Note("", self._scene.free_area(x, y, WIDTH, HEIGHT), "warning")
-        self._document.edit(self.tr("Add a note"), lambda graph: grouping.noted(graph, note))
-        self._scene.rebuild()
-        self.writing.emit("note", len(self._document.graph.notes) - 1)
+        if self._document.edit(self.tr("Add a note"), lambda graph: grouping.noted(graph, note)):
+            self._scene.rebuild()
+            self.writing.emit("note", len(self._document.graph.notes) - 1)
 
     def write_note(self, at: int, text: str) -> None:
         """Give a note another text."""
@@ -211,7 +211,7 @@ class FrameCommands(QObject):
         return [key for key in self._document.graph.ids() if key in self._document.selection]
 
     def _steps(self, keys: Sequence[str]) -> str:
-        graph = self._document.graph
+        graph = self._document.shown  # with what is proposed
         return names(self._document, [graph.vertex(key) for key in keys])
 
 

@@ -128,8 +128,8 @@ class JoinCommands(QObject):
         places = self._scene.places() if document.graph.vertices else {}
         fresh = replace(step, id=key, position=at, parameters=parameters)
         text = self.tr("Add {}").replace("{}", title(document, fresh))
-        document.edit(text, lambda graph: editing.moved(graph, places).with_vertex(fresh))
-        document.select((key,))
+        if document.edit(text, lambda graph: editing.moved(graph, places).with_vertex(fresh)):
+            document.select((key,))
 
     def _put(self, vertex: Vertex, link: LinkKey) -> bool:
         document, joining = self._document, self._scene.joining

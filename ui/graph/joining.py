@@ -38,6 +38,8 @@ class Joining:
     def gap(self, link: LinkKey) -> Gap:
         """Return a link as a gap for a step. Raises Unfitting for one that gives nothing."""
         document = self._document
+        if not document.graph.has(link.target):
+            raise Unfitting(tr("Accept the proposed step first"))
         target = document.graph.vertex(link.target)
         port = document.ports(target).get(link.port)
         family = document.flow.family(link.source)
@@ -83,7 +85,7 @@ class Joining:
         """Return what a layer or a step is called."""
         if isinstance(source, Layer):
             return source.name
-        return title(self._document, self._document.graph.vertex(source.vertex))
+        return title(self._document, self._document.shown.vertex(source.vertex))
 
     # -- what may be offered
 

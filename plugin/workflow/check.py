@@ -19,7 +19,7 @@ from .phrase import Phrases
 from .port import without
 from .role import Roles
 from .shape import Gives, Shape, Shapes, of_layer
-from .topology import Fault, faults
+from .topology import Fault, faults, order
 from .value import Asked, Layer, Output, Template, Value, mapped, walk
 
 _ORDER = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.NOTE: 2}
@@ -295,7 +295,7 @@ def _unused(graph: Graph) -> Iterator[Finding]:
     used = {parent for parent, _ in graph.edges()}
     if graph.answer.value is not None:
         used.add(graph.answer.value.vertex)
-    last = graph.vertices[-1].id if graph.vertices else ""
+    last = next(reversed(order(graph)), "")  # a mend puts steps before it at the end of the list
     for vertex in graph.vertices:
         alone = vertex.id not in used and vertex.id != last and vertex.kind is Kind.TASK
         if (

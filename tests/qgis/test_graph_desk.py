@@ -13,7 +13,10 @@ from chat_case import fill, settings_for, settle, wait_until
 from fake_openai import FakeOpenAI, said
 from qgis.core import QgsApplication, QgsProject
 from qgis.gui import QgsMessageBar
-from qgis.PyQt.QtWidgets import QMainWindow, QMessageBox
+from qgis.PyQt.QtCore import Qt
+from qgis.PyQt.QtTest import QTest
+from qgis.PyQt.QtWidgets import QMainWindow, QMessageBox, QPushButton
+from toolbox_case import layer
 
 from geo_olm.plugin import file_desk as module
 from geo_olm.plugin.desk import Desk
@@ -267,3 +270,33 @@ def test_a_change_that_no_model_can_make_is_said(
     assert desk._dock.wish.isEnabled()
     assert document(desk).proposal is None
     process_link.cache_clear()
+
+
+def test_a_length_in_degrees_is_found_while_editing_and_mended_by_a_click(desk: GraphDesk) -> None:
+    far = layer("far", "Point", "id:integer", [("POINT(9 50)", 1)], "EPSG:4326")
+    QgsProject.instance().addMapLayer(far)
+    wait_until(lambda: any(one.key == "far" for one in document(desk).layers))
+    given = {"algorithm": "native:buffer", "parameters": {"INPUT": Layer("far"), "DISTANCE": 50}}
+    step = Vertex("v1", "vector", "Draw it. Return the zones.", "run_algorithm", given)
+    document(desk).load(Graph("Where?", (step,)))
+    desk._dock.resize(1500, 900)
+    desk._dock.show()
+    wait_until(lambda: any(one.code == "degrees" for one in document(desk).findings))
+    assert desk._dock.tabs.tabText(0) == "Problems (1)"
+    tree = desk._dock.problems.tree
+    place = tree.visualItemRect(tree.topLevelItem(0)).center()
+    QTest.mouseClick(tree.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    settle()
+    assert document(desk).selection == {"v1"}
+    inspector = desk._dock.inspector
+    field = inspector.field("DISTANCE").widget
+    assert field.isAncestorOf(desk._dock.window_part.focusWidget())
+    (mend,) = inspector.findChildren(QPushButton, "GeoOlmMend")
+    assert mend.text() == "Reproject to EPSG:32632 first"
+    QTest.mouseClick(mend, Qt.MouseButton.LeftButton)
+    wait_until(lambda: not document(desk).findings)
+    inner = document(desk).graph.vertex("v1").parameters["parameters"]
+    assert document(desk).graph.vertex(inner["INPUT"].vertex).tool == "reproject"
+    assert document(desk).undo_stack.undoText() == "Mend: Reproject to EPSG:32632 first"
+    ran(desk)
+    assert set(statuses(desk).values()) == {Status.COMPLETED}

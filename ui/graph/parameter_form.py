@@ -52,6 +52,11 @@ class ParameterForm(Panel):
         self._labels: dict[str, Label] = {}
         self._signature: tuple[Any, ...] = ()
         self._open = False
+        self._lit: tuple[Label, QPalette] | None = None
+        self._flash = QTimer(self)
+        self._flash.setSingleShot(True)
+        self._flash.setInterval(_FLASH_MS)
+        self._flash.timeout.connect(self._calm)
         self._body = QWidget()
         self._lines = QVBoxLayout(self)
         self._lines.setContentsMargins(0, 0, 0, 0)
@@ -86,7 +91,7 @@ class ParameterForm(Panel):
 
     def _build(self, vertex: Vertex | None, found: list[Row]) -> None:
         focus = self._focused()
-        old = self._body
+        old, self._lit = self._body, None
         self.fields, self._notes, self._labels = {}, {}, {}
         self._body = QWidget()
         if vertex is not None:
@@ -208,24 +213,27 @@ class ParameterForm(Panel):
         if more is not None and self._rows[name].is_advanced:
             more.setChecked(True)
         field.focus.setFocus(Qt.FocusReason.OtherFocusReason)
-        label = self._labels[name]
-        palette = QPalette(label.palette())
-        lit = QPalette(palette)
-        roles = QPalette.ColorRole
-        lit.setColor(roles.Window, palette.color(roles.Highlight))
-        lit.setColor(roles.WindowText, palette.color(roles.HighlightedText))
-        label.setAutoFillBackground(True)
-        label.setPalette(lit)
-        timer = QTimer(label)
-        timer.setSingleShot(True)
-        timer.timeout.connect(lambda: _calm(label, palette))
-        timer.start(_FLASH_MS)
+        self._light(self._labels[name])
         return field.widget
 
+    def _light(self, label: Label) -> None:
+        """Show a label as selected for a moment."""
+        self._calm()
+        roles = QPalette.ColorRole
+        self._lit = (label, QPalette(label.palette()))
+        palette = QPalette(label.palette())
+        palette.setColor(roles.Window, palette.color(roles.Highlight))
+        palette.setColor(roles.WindowText, palette.color(roles.HighlightedText))
+        label.setAutoFillBackground(True)
+        label.setPalette(palette)
+        self._flash.start()
 
-def _calm(label: Label, palette: QPalette) -> None:
-    label.setAutoFillBackground(False)
-    label.setPalette(palette)
+    def _calm(self) -> None:
+        if self._lit is not None:
+            label, palette = self._lit
+            label.setAutoFillBackground(False)
+            label.setPalette(palette)
+            self._lit = None
 
 
 class _Guard(QObject):

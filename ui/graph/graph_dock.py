@@ -380,8 +380,8 @@ class GraphDock(QgsDockWidget):
         def add(now: Graph) -> Graph:
             return editing.added(now, fresh, after if port else "", port)
 
-        document.edit(self.tr("Add {}").replace("{}", name), add)
-        document.select((key,))
+        if document.edit(self.tr("Add {}").replace("{}", name), add):
+            document.select((key,))
         self._place = None
         self.view.setFocus()
 

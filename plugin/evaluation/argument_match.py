@@ -20,6 +20,10 @@ OVERLAP = 0.5
 DEGREES = 2.0
 _MEASURE = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*(?:[A-Za-z]{1,2}[23\u00b2]?)?\s*")
 _BOX = re.compile(r"\s*" + r"\s*,\s*".join([r"(-?\d+(?:\.\d+)?)"] * 4) + r"\s*(?:\[[\w:]+\])?\s*")
+_EMBEDDED = re.compile(r"\$[A-Za-z_]\w*\.\w+")
+"""A result within a longer text, as in arithmetic."""
+_OPERAND = re.compile(r"\$?\b[A-Za-z_]\w*\.\w+|(?<![\w.])\d+(?:\.\d+)?(?:[eE][-+]?\d+)?|\$\w+")
+"""What stands for a number there: a result by its name or its id, or the number itself."""
 _LOOSE = re.compile(r"[\s\"']+")
 
 
@@ -47,6 +51,8 @@ def as_defined(expected: Any, found: Any, same: SameCalls) -> bool:
     number, given = _number(expected), _number(found)
     if number is not None and given is not None:
         return abs(number - given) <= SHARE * abs(number)
+    if _EMBEDDED.search(str(expected)):
+        return _loose(_OPERAND.sub("#", str(expected))) == _loose(_OPERAND.sub("#", str(found)))
     return _loose(expected) == _loose(found) or _is_path(str(expected), str(found))
 
 

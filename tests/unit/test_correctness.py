@@ -142,6 +142,11 @@ def test_a_result_is_known_by_the_call_that_made_it() -> None:
         ({"field": "a"}, {"field": "A", "op": "="}, True),
         ("0,10,0,10 [EPSG:4326]", [0, 10, 0, 8], True),
         ("0,10,0,10", "20,30,0,10", False),
+        ("100 * $v.loss / $v.cover", "100 * r2.loss / r2.cover", True),
+        ("$v.mean - $w.mean", "0.52 - 0.38", True),
+        ("$v.mean - $w.mean", "r3.mean + r4.mean", False),
+        ("world/products/modis", "/srv/data/world/products/modis", True),
+        ("world/products/modis", "/srv/data/products/modis", False),
     ],
 )
 def test_the_papers_mode_compares_names_numbers_and_areas(

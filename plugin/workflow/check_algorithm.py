@@ -141,7 +141,9 @@ def _degrees(
         source = inner.get(parent)
         shape = shape_of(source, gives, layers)
         metric = _metric(graph, source, shape, layers, algorithms)
-        if shape is None or not metric or not isinstance(value, (int, float, str)):
+        if shape is None or source is None or not metric:
+            continue
+        if not isinstance(value, (int, float, str)):
             continue
         name = source.name if isinstance(source, Layer) else source.vertex
         text = f"The {one['x-type']} {value} would be in degrees: {name} is in {shape.crs}."

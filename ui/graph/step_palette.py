@@ -61,6 +61,7 @@ class StepPalette(Panel):
         self.tree.setUniformRowHeights(True)
         self.tree.setIndentation(round(self.em * 0.9))
         self._open: set[str] = {"layers"}
+        self._known: dict[str, Offered] = {}
         self._lines = QVBoxLayout(self)
         self._lines.addWidget(self.search)
         self._lines.addWidget(self.tree, 1)
@@ -94,6 +95,7 @@ class StepPalette(Panel):
     def fill(self) -> None:
         """Show everything by kind, or what fits the search, best first."""
         self.tree.clear()
+        self._known = {one.id: one for one in self._document.shelf.algorithms()}
         phrase = self.search.text().strip()
         if phrase:
             self._fill_found(phrase)
@@ -146,9 +148,8 @@ class StepPalette(Panel):
 
     def _fill_algorithms(self) -> None:
         """Show all algorithms by provider and group; each branch is filled when it is opened."""
-        found = self._document.shelf.algorithms()
-        offered = [one for one in found if not one.refused]
-        refused = [one for one in found if one.refused]
+        offered = [one for one in self._known.values() if not one.refused]
+        refused = [one for one in self._known.values() if one.refused]
         if offered:
             text = self.tr("Algorithms {}").replace("{}", str(len(offered)))
             branch = self._branch("algorithms", text, "processingAlgorithm")
@@ -190,18 +191,16 @@ class StepPalette(Panel):
         """Show what fits a phrase: steps for you and layers by name, tools and algorithms as the
         tools' own search ranks them."""
         wanted = phrase.casefold().split()
-        shelf = self._document.shelf
-        ranked = [one for one in shelf.found(phrase) if self._is_known(one)]
+        ranked = [one for one in self._document.shelf.found(phrase) if self._is_known(one)]
         tools = [one for one in ranked if one in self._document.tools]
         for key, one in self._document.tools.items():
             about = f"{one.label} {key} {one.description}".casefold()
             if key not in tools and all(word in about for word in wanted):
                 tools.append(key)
-        known = {one.id: one for one in shelf.algorithms()}
-        algorithms = [known[one] for one in ranked if one in known]
+        algorithms = [self._known[one] for one in ranked if one in self._known]
         algorithms.sort(key=lambda one: bool(one.refused))
         groups = [lambda: self._put_found(tools), lambda: self._put_algorithms(algorithms)]
-        if ranked and ranked[0] in known:
+        if ranked and ranked[0] in self._known:
             groups.reverse()
         for put in groups:
             put()
@@ -226,9 +225,7 @@ class StepPalette(Panel):
                 self._put_algorithm(branch, one)
 
     def _is_known(self, key: str) -> bool:
-        return key in self._document.tools or any(
-            one.id == key for one in self._document.shelf.algorithms()
-        )
+        return key in self._document.tools or key in self._known
 
     # -- items
 
@@ -237,10 +234,8 @@ class StepPalette(Panel):
         if key in self._document.tools:
             role = self._document.roles.of(key)
             self._put_tool(branch, key, role.name if role else "")
-            return
-        for one in self._document.shelf.algorithms():
-            if one.id == key:
-                self._put_algorithm(branch, one)
+        elif key in self._known:
+            self._put_algorithm(branch, self._known[key])
 
     def _put_tool(self, branch: QTreeWidgetItem, name: str, agent: str) -> None:
         tool = self._document.tools[name]

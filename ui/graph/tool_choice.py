@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from qgis.PyQt.QtCore import QCoreApplication, Qt
+from qgis.PyQt.QtCore import QCoreApplication, Qt, pyqtSignal
 from qgis.PyQt.QtWidgets import QComboBox
 
 from ...plugin.workflow.graph import Graph, Kind, Vertex
@@ -34,12 +34,23 @@ def words_of(names: tuple[str, ...]) -> str:
     return ", ".join(one.replace("_", " ").lower() for one in names)
 
 
+class ToolBox(QComboBox):
+    """Asks for its entries anew when it is opened."""
+
+    about_to_open = pyqtSignal()
+
+    def showPopup(self) -> None:
+        """Open with what fits the step as it is now."""
+        self.about_to_open.emit()
+        super().showPopup()
+
+
 class ToolChoice:
     """Fills the lists of agents and tools, and makes the changes that are chosen there."""
 
     def __init__(self, document: GraphDocument) -> None:
         self._document = document
-        self.agent, self.tool = QComboBox(), QComboBox()
+        self.agent, self.tool = QComboBox(), ToolBox()
         self.agent.setObjectName("GeoOlmStepAgent")
         self.tool.setObjectName("GeoOlmStepTool")
         for box in (self.agent, self.tool):
@@ -53,12 +64,13 @@ class ToolChoice:
         self._seen: tuple[object, ...] = ()
         self.agent.activated.connect(lambda _at: self._give())
         self.tool.activated.connect(lambda _at: self._swap())
+        self.tool.about_to_open.connect(self._fill_tools)
 
     def show_step(self, vertex: Vertex) -> None:
         """Offer the agents and the tools of a step."""
         document = self._document
-        seen = (vertex.kind, vertex.tool, vertex.agent, vertex.parameters, document.tools,
-                id(document.shelf), document.graph.ids())  # fmt: skip
+        seen = (vertex.id, vertex.kind, vertex.tool, vertex.agent, algorithm_of(vertex),
+                document.tools, id(document.shelf))  # fmt: skip
         self._vertex = vertex
         if seen == self._seen:
             return
@@ -105,7 +117,8 @@ class ToolChoice:
             self._put_own(vertex)
         elif vertex.tool and vertex.tool not in names:
             names.insert(0, vertex.tool)
-        self._make_swaps(vertex, names)
+        made = {name: self._made(name) for name in names if name != vertex.tool}
+        self._swaps = {name: one for name, one in made.items() if one is not None}
         for name in sorted(names, key=self._distance):
             if name != RUN_ALGORITHM:
                 self._put_tool(name)
@@ -121,12 +134,19 @@ class ToolChoice:
         found = self._document.shelf.algorithms()
         return {one.id: one.label for one in found if not one.refused}
 
-    def _make_swaps(self, vertex: Vertex, names: list[str]) -> None:
-        for name in names:
-            tool, role = self._document.tools.get(name), self._document.roles.of(name)
-            if tool is not None and name != vertex.tool:
-                agent = role.name if role else vertex.agent
-                self._swaps[name] = swap(vertex, tool, agent, self._family_of)
+    def _made(self, key: str) -> Swap | None:
+        """Return the step with another tool or algorithm as it would be now."""
+        document, vertex = self._document, self._vertex
+        tool = document.tools.get(key)
+        if tool is not None:
+            own, first = document.roles.find(vertex.agent), document.roles.of(key)
+            keeps = first is None or (own is not None and key in own.tools)
+            agent = vertex.agent if keeps or first is None else first.name
+            return swap(vertex, tool, agent, self._family_of)
+        schema = document.shelf.schema(key)
+        if schema is None:
+            return None
+        return swap_algorithm(vertex, key, schema, vertex.agent, self._family_of)
 
     def _distance(self, name: str) -> tuple[int, int]:
         """Return how far a tool is from the present one: what it leaves out, then what it takes."""
@@ -149,15 +169,12 @@ class ToolChoice:
         phrase = labels.get(own, "") if own else (definition.label if definition else "")
         found = [one for one in document.shelf.found(phrase) if one in labels] if phrase else []
         for algorithm in [one for one in found if one != own][:_MOST_ALGORITHMS]:
-            schema = document.shelf.schema(algorithm)
-            if schema is not None:
-                made = swap_algorithm(vertex, algorithm, schema, vertex.agent, self._family_of)
-                icon = tool_icon("", algorithm)
-                self._put_swap(algorithm, labels[algorithm], made, icon)
+            made = self._made(algorithm)
+            if made is not None:
+                self._put_swap(algorithm, labels[algorithm], made, tool_icon("", algorithm))
 
     def _put_swap(self, key: str, label: str, made: Swap, icon: object) -> None:
         """Offer another tool, with what it would not take over."""
-        self._swaps[key] = made
         lost = tr("{0} (without {1})").replace("{0}", label)
         text = lost.replace("{1}", words_of(made.lost)) if made.lost else label
         self.tool.addItem(icon, text, key)
@@ -194,7 +211,9 @@ class ToolChoice:
             free = replace(vertex, tool="", parameters=None)
             document.edit(text, lambda graph: graph.with_vertex(free))
             return
-        made = self._swaps[key]
+        made = self._made(key)
+        if made is None:
+            return
         definition = document.tools.get(key)
         new = definition.label if definition and definition.label else key
         text = tr("Change the tool of {0} to {1}").replace("{0}", old)

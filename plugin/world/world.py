@@ -12,7 +12,7 @@ from typing import Any
 from .agriculture import make_agriculture
 from .agriculture_task import add_agriculture
 from .city_table import read_table, table_tasks
-from .climate import make_climate
+from .climate import PERIODS, make_climate
 from .climate_task import add_climate
 from .earthquake import make_earthquake
 from .earthquake_report import write_report
@@ -27,6 +27,7 @@ from .urban import make_urban
 from .urban_task import add_urban
 from .vision import make_vision
 from .vision_task import add_vision
+from .worked_example import worked
 
 FORMAT = 1
 EXAMPLE = "CL01"
@@ -39,12 +40,13 @@ def make_worlds(
     """Make a world of each size in a folder of its name and return the path of tasks.json.
 
     Sources in the tasks are relative to `out`. Beside them stand truth.json, example.json (the task
-    that serves as example) and earthquake.json (the 120 questions of the made-up study). Folders of
-    the sizes are made anew. Raises OSError, RuntimeError where something cannot be written,
-    LastingError when pyhdf or h5py is missing.
+    that serves as example, and the same worked out) and earthquake.json (the 120 questions of the
+    made-up study). Folders of the sizes are made anew. Raises OSError, RuntimeError where something
+    cannot be written, LastingError when pyhdf or h5py is missing.
     """
     tasks: list[dict[str, Any]] = []
     examples: list[dict[str, Any]] = []
+    worked_out: list[dict[str, Any]] = []
     questions: list[dict[str, Any]] = []
     truths: dict[str, Any] = {}
     for size in sizes:
@@ -54,7 +56,9 @@ def make_worlds(
         truth = _made(setting, say)
         mark = f"-{size.name}" if len(sizes) > 1 else ""
         book = _book(setting, mark, truth)
-        examples += [one for one in book.tasks if one["id"] == f"{EXAMPLE}{mark}"]
+        shown = [one for one in book.tasks if one["id"] == f"{EXAMPLE}{mark}"]
+        examples += shown
+        worked_out += [worked(one, truth, len(PERIODS)) for one in shown]
         tasks += [one for one in book.tasks if one["id"] != f"{EXAMPLE}{mark}"]
         truths[size.name] = truth.form()
         say(f"{size.name}: earthquake")
@@ -66,7 +70,10 @@ def make_worlds(
     note = f"Generated, seed {seed}. Sources are relative to this folder: give it as DATA."
     made_up = f"{note} The earthquake is made up: no number is of the real event of 2023."
     _write(out / "earthquake.json", {"format": FORMAT, "note": made_up, "tasks": questions})
-    _write(out / "example.json", {"format": FORMAT, "note": note, "tasks": examples})
+    _write(
+        out / "example.json",
+        {"format": FORMAT, "note": note, "tasks": examples, "examples": worked_out},
+    )
     _write(out / "truth.json", {"format": FORMAT, "seed": seed, "sizes": truths})
     return _write(out / "tasks.json", {"format": FORMAT, "note": note, "tasks": tasks})
 

@@ -21,10 +21,12 @@ from world_case import SIZE, WorldBench, made, tasks, truth, world
 from geo_olm.plugin.evaluation.harness import Harness, Plan
 from geo_olm.plugin.evaluation.method import methods_named
 from geo_olm.plugin.evaluation.result import ResultFile
+from geo_olm.plugin.evaluation.rival import example as rival_example
 from geo_olm.plugin.settings import Settings
 from geo_olm.plugin.workflow import paper_form
 from geo_olm.plugin.workflow.topology import order
 from geo_olm.tools.base import MendableError, ToolResult
+from geo_olm.tools.catalog import build_registry
 
 pytestmark = pytest.mark.usefixtures("qgis_processing")
 SINUSOIDAL = "+proj=sinu +lon_0=0 +x_0=0 +y_0=0 +R=6371007.181 +units=m +no_defs"
@@ -297,6 +299,19 @@ def test_one_more_task_is_the_example_and_is_not_asked() -> None:
     (example,) = json.loads((world() / "example.json").read_text(encoding="utf-8"))["tasks"]
     assert example["graph"]["tasks"]
     assert example["id"] not in {one.id for one in tasks()}
+
+
+def test_the_example_worked_out_is_one_that_every_method_can_be_shown(tmp_path: Path) -> None:
+    (shown,) = rival_example.load(world() / "example.json").examples
+    steps = shown.example.steps
+    registry = build_registry()
+    assert all(registry.prepare(one.tool, dict(one.arguments)) for one in steps)
+    assert len(shown.thoughts) == len(steps)
+    bench = WorldBench(tmp_path, "districts")
+    taken = bench.run(steps[0].tool, **steps[0].arguments)
+    scenes = bench.index("climate/modis")
+    found = bench.run(steps[2].tool, **{**steps[2].arguments, "scenes": scenes, "zones": taken.id})
+    assert f"highest = {found.numbers['mean']:.4g} (Birch" in steps[2].result
 
 
 def test_the_gold_method_is_right_on_the_tasks(tmp_path: Path) -> None:

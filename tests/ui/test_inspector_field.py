@@ -254,6 +254,25 @@ def test_a_bound_value_says_from_where_and_is_unbound(hands: Any) -> None:
     assert again.parameters["distance"] == Template("{d} km")
 
 
+def test_a_number_of_another_step_is_taken_from_the_menu(hands: Any) -> None:
+    before = Vertex("v0", "table", "Count", "count", {"layer": Layer("towns")}, title="Towns")
+    one = hands("buffer", {"layer": Layer("towns"), "distance": 5})
+    one.document.edit("Add", lambda graph: graph.with_vertex(before))
+    QApplication.processEvents()
+    menu = one.one("GeoOlmVariableMenu_distance").menu()
+    menu.aboutToShow.emit()
+    (inner,) = menu.findChildren(object, "GeoOlmTakeFrom")
+    assert [x.text() for x in inner.actions()] == ["Towns: count"]
+    inner.actions()[0].trigger()
+    QApplication.processEvents()
+    assert one.parameters["distance"] == Output("v0", "count")
+    assert one.document.undo_stack.undoText() == "Connect Towns: count to Buffer: Distance"
+    assert one.one("GeoOlmBoundTo").text() == "From Towns: count"
+    layers = one.one("GeoOlmVariableMenu_layer").menu()
+    layers.aboutToShow.emit()
+    assert not layers.findChildren(object, "GeoOlmTakeFrom")
+
+
 def test_a_layer_of_the_wrong_kind_cannot_be_chosen_and_a_dropped_one_is_taken(hands: Any) -> None:
     one = hands("grow", {"polygons": Layer("gone")})
     box = one.one("GeoOlmParameter_polygons")

@@ -25,6 +25,7 @@ from ...plugin.workflow.finding import Finding
 from ...plugin.workflow.graph import Vertex
 from ...plugin.workflow.value import Value
 from ..panel import Label, Panel
+from .binding_menu import add_bindings
 from .bound_field import kept_field
 from .document import GraphDocument
 from .editing import takes_layer
@@ -165,6 +166,10 @@ class ParameterForm(Panel):
         line.setSpacing(2)
         line.addWidget(widget, 1)
         button = variable_button(self._document, vertex.id, row.path, self._body)
+        menu = button.menu()
+        menu.aboutToShow.connect(
+            lambda: add_bindings(menu, self._document, vertex.id, self._rows[row.name])
+        )
         line.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
         note = FindingNote(self._document)
         column.addLayout(line)

@@ -22,6 +22,7 @@ from ..tools.base import ToolCancelled, ToolError
 from ..tools.keeping import Kept
 from ..ui.chat_dock import ChatDock
 from ..ui.fetch_view import FetchView, Offer
+from ..ui.graph.ask_bar import AskBar
 from ..ui.keep_dialog import ask_target, ask_workflow
 from ..ui.model_view import ModelCondition, ModelView
 from . import demo
@@ -75,6 +76,11 @@ class Desk(QObject):
         self._dock.set_offline(settings.offline)
         self.session.use(settings)
         self.look_for_model()
+
+    @property
+    def ask_bar(self) -> AskBar:
+        """The bar of the chat at which a run waits for the user."""
+        return self._dock.ask_bar
 
     @property
     def missing_model(self) -> str:

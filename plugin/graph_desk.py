@@ -13,7 +13,6 @@ from qgis.PyQt.QtCore import QObject, QTimer
 
 from ..tools.catalog import build_registry
 from ..ui.graph.graph_dock import GraphDock
-from .agent.event import RunFinished, RunStarted
 from .algorithm_shelf import AlgorithmShelf
 from .canvas_desk import CanvasDesk
 from .desk import Desk
@@ -22,18 +21,15 @@ from .library import KeepError, read, save
 from .library_desk import LibraryDesk
 from .llm.base import ModelError
 from .place import store_folder
-from .rehearsal import rehearse
 from .replay import agents
-from .runner import MainThread, RunTask, finish, start
-from .waiting_user import WaitingUser
+from .run_desk import RunDesk
+from .runner import RunTask, finish, start
 from .workflow.file import WorkflowFileError
 from .workflow.graph import Graph
 from .workflow.plan_form import PlanError
-from .workflow.variable import VariableError, bound
 
 _LOG = logging.getLogger(__name__)
 _CHECK_MS, _KEEP_MS, _STOP_S = 150, 2000, 5.0
-_REHEARSAL = "rehearsal"
 RECENT = "recent_steps.json"
 """The file of the profile that holds what was added last from the palette."""
 AUTOSAVE = "unsaved.geoflow.json"
@@ -57,9 +53,9 @@ class GraphDesk(QObject):
         self.files = FileDesk(dock, desk, self._roles)
         self.library = LibraryDesk(dock, self.show_graph)
         self._tasks: set[RunTask] = set()
-        self._user = WaitingUser()
+        self.runs = RunDesk(iface, dock, desk, self._background)
         self._seen: Graph | None = None
-        self._is_own = self._is_closed = False
+        self._is_closed = False
         self._checks = self._timer(_CHECK_MS, self._check)
         self._keeping = self._timer(_KEEP_MS, self._autosave)
         self._connect()
@@ -92,11 +88,11 @@ class GraphDesk(QObject):
         self._keeping.stop()
         self._autosave()
         self._canvas.close()
+        self.runs.close()
         self.library.close()
         while self._tasks:
             finish(self._tasks.pop(), _STOP_S)
         session = self._desk.session
-        session.told.disconnect(self._told)
         session.running.disconnect(self._ran)
         project = QgsProject.instance()
         project.layersAdded.disconnect(self._layers_changed)
@@ -115,14 +111,10 @@ class GraphDesk(QObject):
         dock, session = self._dock, self._desk.session
         dock.document.changed.connect(lambda old, new: self._changed())
         dock.document.known_changed.connect(self._checks.start)
-        dock.run_requested.connect(self.run)
         dock.stop_requested.connect(session.stop)
         dock.new_requested.connect(lambda: self.show_graph(Graph()))
         dock.document.was_saved.connect(self._forget)
         dock.change_requested.connect(self.ask_for_change)
-        dock.ask.answered.connect(self._user.reply)
-        dock.ask.went_on.connect(self._user.reply)
-        session.told.connect(self._told)
         session.running.connect(self._ran)
         project = QgsProject.instance()
         project.layersAdded.connect(self._layers_changed)
@@ -208,65 +200,8 @@ class GraphDesk(QObject):
             self._dock.wish.clear()
             self._dock.document.propose(change)
 
-    # -- running
-
-    def run(self, way: str) -> None:
-        """Run all of the workflow, or what leads to the selected step; results that nothing has
-        changed are kept."""
-        document, session = self._dock.document, self._desk.session
-        if session.busy:
-            self._dock.say(self.tr("Another run goes on. Stop it, or wait until it has ended."))
-            return
-        try:
-            graph = bound(document.graph, {})
-        except VariableError as error:
-            self._dock.say(str(error))
-            return
-        if way == "rehearse":
-            self._rehearse(graph)
-            return
-        self._is_own = True
-        target = tuple(document.selection) if way == "to" else ()
-        session.run_graph(graph, self._user, target)
-
-    def _rehearse(self, graph: Graph) -> None:
-        """Try a workflow on samples of its layers in the background; what fails is a problem."""
-        shown, main, project = self._dock.document.graph, MainThread(), QgsProject.instance()
-
-        def work(emit: Callable[[Any], None], cancelled: Callable[[], bool]) -> None:
-            emit((shown, rehearse(graph, project, main, cancelled)))
-
-        self._dock.say(self.tr("Rehearsing on samples of the layers…"))
-        self._background(self.tr("Geo-OLM: rehearsing the workflow"), work, self._rehearsed)
-
-    def _rehearsed(self, found: Any) -> None:
-        graph, rehearsal = found
-        document = self._dock.document
-        if graph != document.graph:
-            self._dock.say(self.tr("The workflow was changed meanwhile, so rehearse again."))
-            return
-        kept = [one for one in document.findings if not one.code.startswith(_REHEARSAL)]
-        document.set_findings((*rehearsal.findings, *kept))
-        wrong = len(rehearsal.findings)
-        self._dock.show_answer(
-            self.tr("Rehearsed: {} to look at, see Problems.").replace("{}", str(wrong))
-            if wrong
-            else self.tr("Rehearsed on samples: every step worked.")
-        )
-
-    def _told(self, event: Any) -> None:
-        if isinstance(event, RunStarted) and self._is_own:
-            self._dock.set_running(True)
-        if self._is_own:
-            self._dock.handle(event)
-        if isinstance(event, RunFinished) and self._is_own:
-            self._dock.set_running(False)
-            self._dock.show_answer(event.answer.partition("\n")[0])
-
     def _ran(self, running: bool) -> None:
         if not running:
-            self._is_own = False
-            self._dock.set_running(False)
             self.know_layers()
 
     # -- files

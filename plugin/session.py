@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from threading import Lock
@@ -35,13 +35,14 @@ from .replay import agents
 from .runner import MainThread, RunTask, finish, on_main_thread, start, wait
 from .settings import Settings
 from .sub_agent import StepAgent
-from .workflow.cache import Cache
+from .workflow.cache import Anew, Cache
 from .workflow.change import Change
 from .workflow.check_algorithm import NO_ALGORITHMS, Algorithms
 from .workflow.dialogue import Dialogue
 from .workflow.finding import Finding
 from .workflow.graph import Graph
 from .workflow.role import Roles
+from .workflow.start import Start
 from .workflow.variable_check import checked as checked_with_variables
 
 _LOG = logging.getLogger(__name__)
@@ -127,12 +128,16 @@ class Session(QObject):
             planner = make_planner(self._toolbox, speaker, self._settings, emit, cancelled)
             return Dialogue(planner.reviser(), seen).changed(graph, request)
 
-    def run_graph(self, graph: Graph, user: User, target: Collection[str] = ()) -> None:
-        """Run a workflow, or what leads to some steps, as if it had been asked for; results of
+    def run_graph(self, graph: Graph, user: User, begun: Start | None = None) -> None:
+        """Run a workflow, or the part that `begun` tells, as if it had been asked for; results of
         earlier runs are kept where nothing has changed. Raises RuntimeError while a run goes on."""
         name = graph.question or graph.title or self.tr("Workflow")
-        chosen = tuple(target)
-        self._begin(name, lambda emit, end: self._work_graph(graph, user, chosen, emit, end))
+        way = begun or Start()
+        self._begin(name, lambda emit, end: self._work_graph(graph, user, way, emit, end))
+
+    def forget_results(self) -> None:
+        """Let the next run of a workflow run every step; layers in the project stay."""
+        self._cache.clear()
 
     def stop(self) -> None:
         """Stop the running question."""
@@ -191,7 +196,7 @@ class Session(QObject):
             self._emit = None
 
     def _work_graph(
-        self, graph: Graph, user: User, target: Collection[str], emit: Emit, cancelled: Cancelled
+        self, graph: Graph, user: User, way: Start, emit: Emit, cancelled: Cancelled
     ) -> None:
         """Run a workflow on the worker thread; a model is asked only for steps without a tool."""
         try:
@@ -203,14 +208,14 @@ class Session(QObject):
                     agent = StepAgent(self._toolbox, speaker, self._settings)
                 run = GraphRun(
                     self._toolbox,
-                    self._cache,
+                    Anew(self._cache, way.again, way.held),
                     agents(),
                     in_locale,
                     user,
                     sub_agent=agent,
                     layers=lambda: [one.key for one in self._toolbox.layers() if not one.short],
                 )
-                run.run(graph, emit, cancelled, target)
+                run.run(graph, emit, cancelled, way.target)
         except (ModelError, RunCancelled) as error:
             emit(ending(error))
 

@@ -29,6 +29,7 @@ from .consent_card import consent_card
 from .dock_body import DockBody, Inset, Rule
 from .dock_header import DockHeader
 from .empty_page import EmptyPage
+from .graph.ask_bar import AskBar
 from .model_view import Action, ModelCondition, ModelView
 from .outlet import Outlet
 from .stage_strip import StageState
@@ -226,6 +227,7 @@ class ChatDock(QgsDockWidget):
         self.pages.addWidget(self.empty)
         self.pages.addWidget(self.transcript)
         self.composer = Composer()
+        self.ask_bar = AskBar(place="Chat")
         body = DockBody()
         self._column = QVBoxLayout(body)
         self._column.setContentsMargins(0, 0, 0, 0)
@@ -237,6 +239,7 @@ class ChatDock(QgsDockWidget):
         self._message_row = QVBoxLayout(self._message_box)
         self._column.addWidget(self._message_box)
         self._column.addWidget(Rule())
+        self._column.addWidget(self.ask_bar)
         self._column.addWidget(self.composer)
         body.stop_pressed.connect(self._stop_by_key)
         body.new_chat_pressed.connect(self.new_chat_requested)

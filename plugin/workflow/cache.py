@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -93,3 +93,48 @@ class Cache:
     def clear(self) -> None:
         """Forget all results."""
         self._kept.clear()
+
+
+class Anew(Cache):
+    """A cache for one run: some steps run again though nothing has changed, and what others gave
+    last that run each time otherwise (an answer of the user, a file written) is held."""
+
+    def __init__(
+        self, cache: Cache, again: Collection[str], held: Mapping[str, ToolResult]
+    ) -> None:
+        super().__init__(cache._fingerprints)
+        self._cache, self._again = cache, frozenset(again)
+        self._held = dict(held)
+        self._given: dict[str, ToolResult] = {}
+        self._fresh: set[str] = set()
+
+    def key(
+        self, graph: Graph, vertex: Vertex, keys: Mapping[str, str], tool: ToolDefinition | None
+    ) -> str:
+        """Return the key of the cache, or for a step whose result is held one that stands for it;
+        `find` is to follow."""
+        found = self._cache.key(graph, vertex, keys, tool)
+        held = None if vertex.id in self._again else self._held.get(vertex.id)
+        if not found and held is not None:
+            said = [vertex.id, held.id, held.text, sorted(held.texts.items())]
+            found = f"held {json.dumps(said, ensure_ascii=False)}"
+            self._given[found] = held
+        elif vertex.id in self._again:
+            self._fresh.add(found)
+        return found
+
+    def find(self, key: str) -> ToolResult | None:
+        """Return what is kept or held, None for a step that is to run again."""
+        if key in self._fresh:
+            self._fresh.discard(key)  # a step with the same content may keep its result
+            return None
+        held = self._given.get(key)
+        if held is None:
+            return self._cache.find(key)
+        is_there = all(self._fingerprints.fingerprint(one.id) for one in held.layers)
+        return held if is_there and all(Path(one).exists() for one in held.files) else None
+
+    def keep(self, key: str, result: ToolResult) -> None:
+        """Keep the result for later runs."""
+        if key not in self._given:
+            self._cache.keep(key, result)

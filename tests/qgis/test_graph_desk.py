@@ -12,7 +12,7 @@ import pytest
 from chat_case import fill, settings_for, settle, wait_until
 from fake_openai import FakeOpenAI, said
 from qgis.core import QgsApplication, QgsProject
-from qgis.gui import QgsMessageBar
+from qgis.gui import QgsMapCanvas, QgsMessageBar
 from qgis.PyQt.QtCore import Qt
 from qgis.PyQt.QtTest import QTest
 from qgis.PyQt.QtWidgets import QMainWindow, QMessageBox, QPushButton
@@ -28,6 +28,7 @@ from geo_olm.plugin.settings import Settings
 from geo_olm.plugin.workflow.file import loads
 from geo_olm.plugin.workflow.finding import Severity
 from geo_olm.plugin.workflow.graph import Answer, Graph, Kind, Status, Vertex
+from geo_olm.plugin.workflow.start import Way
 from geo_olm.plugin.workflow.value import Layer, Output
 from geo_olm.ui.chat_dock import ChatDock
 from geo_olm.ui.graph.editing import with_parameter
@@ -45,12 +46,19 @@ class Window:
 
     def __init__(self) -> None:
         self.window, self.bar = QMainWindow(), QgsMessageBar()
+        self.canvas, self.active = QgsMapCanvas(), None
 
     def mainWindow(self) -> QMainWindow:
         return self.window
 
     def messageBar(self) -> QgsMessageBar:
         return self.bar
+
+    def mapCanvas(self) -> QgsMapCanvas:
+        return self.canvas
+
+    def setActiveLayer(self, layer: Any) -> None:
+        self.active = layer
 
 
 @pytest.fixture(autouse=True)
@@ -165,9 +173,104 @@ def test_a_review_stop_waits_for_the_user(desk: GraphDesk) -> None:
     desk._dock.run_requested.emit("run")
     wait_until(lambda: document(desk).state("v3").status is Status.WAITING)
     wait_until(lambda: not desk._dock.ask.isHidden())
-    desk._dock.ask.went_on.emit(True)
+    desk._dock.ask.go.click()
     wait_until(lambda: not document(desk).running and not desk._desk.session.busy)
     assert statuses(desk)["v2"] is Status.COMPLETED
+
+
+def test_a_failed_step_is_tried_again_without_asking_what_was_answered(desk: GraphDesk) -> None:
+    asked = Vertex("v0", objective="Which?", parameters={"default": "big"}, kind=Kind.QUESTION)
+    count = Vertex(
+        "v2", "table", "", "count", {"layer": Output("v1"), "where": '"x" > 1'}, after=("v0",)
+    )
+    desk.show_graph(Graph("How many?", (asked, BIG, count)))
+    dock = desk._dock
+    dock.runs.ask(Way.RUN)
+    wait_until(lambda: not dock.ask.isHidden() and not desk._desk.ask_bar.isHidden())
+    assert dock.runs.ask(Way.RETRY) == "A run goes on. Stop it, or wait until it has ended."
+    desk._desk.ask_bar.go.click()
+    assert dock.ask.isHidden()
+    wait_until(lambda: not document(desk).running and not desk._desk.session.busy)
+    assert statuses(desk)["v2"] is Status.FAILED
+    document(desk).edit("x", lambda graph: with_parameter(graph, "v2", "where", '"pop" > 15'))
+    settle()
+    ran(desk, "retry")
+    expected = {"v0": Status.CACHED, "v1": Status.CACHED, "v2": Status.COMPLETED}
+    assert statuses(desk) == expected
+    assert document(desk).state("v0").text == "big"
+    document(desk).select(("v2",))
+    ran(desk, "step")
+    assert statuses(desk) == expected
+    assert dock.runs.ask(Way.RETRY) == "No step has failed."
+
+
+def test_all_runs_again_and_cleared_results_are_made_anew(desk: GraphDesk) -> None:
+    desk.show_graph(GRAPH)
+    ran(desk)
+    ran(desk, "again")
+    assert statuses(desk) == {"v1": Status.COMPLETED, "v2": Status.COMPLETED}
+    ran(desk)
+    assert statuses(desk) == {"v1": Status.CACHED, "v2": Status.CACHED}
+    desk._dock.runs.ask(Way.CLEAR)
+    assert statuses(desk) == {"v1": Status.PENDING, "v2": Status.PENDING}
+    assert desk._dock.runs.ask(Way.CLEAR) == "There are no results yet."
+    ran(desk)
+    assert statuses(desk) == {"v1": Status.COMPLETED, "v2": Status.COMPLETED}
+
+
+def test_a_review_stop_shows_the_layer_and_change_leads_to_what_made_it(desk: GraphDesk) -> None:
+    stop = Vertex("v3", objective="Look", parameters={"layer": Output("v1")}, kind=Kind.REVIEW)
+    count = Vertex("v2", "table", "", "count", {"layer": Output("v1")}, after=("v3",))
+    desk.show_graph(Graph("How many?", (BIG, stop, count)))
+    desk._dock.run_requested.emit("run")
+    wait_until(lambda: not desk._dock.ask.isHidden())
+    shown = desk._iface.active
+    assert shown is not None
+    assert shown.featureCount() == 2
+    assert desk._iface.canvas.extent().contains(shown.extent())
+    said = desk._dock.ask.text.text()
+    assert said.startswith("Look ")
+    assert f"{shown.name()} is on the map now, as a temporary layer." in said
+    desk._dock.ask.change.click()
+    wait_until(lambda: not document(desk).running and not desk._desk.session.busy)
+    assert document(desk).selection == {"v1"}
+    assert statuses(desk)["v1"] is Status.COMPLETED
+    assert statuses(desk)["v2"] is Status.PENDING
+
+
+def test_two_questions_at_the_same_time_get_their_own_answers(desk: GraphDesk) -> None:
+    first, second = (
+        Vertex(key, objective=text, parameters={}, kind=Kind.QUESTION)
+        for key, text in (("v1", "How far?"), ("v2", "How many?"))
+    )
+    desk.show_graph(Graph("Which?", (first, second)))
+    desk._dock.run_requested.emit("run")
+    ask = desk._dock.ask
+    given = {}
+    for answer in ("12", "34"):
+        wait_until(lambda: not ask.isHidden() and ask.text.text() not in given)
+        given[ask.text.text()] = answer
+        ask.answer.setCurrentText(answer)
+        ask.go.click()
+    wait_until(lambda: not document(desk).running and not desk._desk.session.busy)
+    made = {key: document(desk).state(key).text for key in ("v1", "v2")}
+    assert made == {"v1": given["How far?"], "v2": given["How many?"]}
+
+
+def test_a_project_that_is_closed_in_mid_run_stops_it_and_keeps_the_workflow(
+    desk: GraphDesk,
+) -> None:
+    stop = Vertex("v3", objective="Look", parameters={"layer": Output("v1")}, kind=Kind.REVIEW)
+    graph = Graph("How many?", (BIG, stop))
+    desk.show_graph(graph)
+    desk._dock.run_requested.emit("run")
+    wait_until(lambda: not desk._dock.ask.isHidden())
+    QgsProject.instance().clear()
+    wait_until(lambda: not document(desk).running and not desk._desk.session.busy)
+    assert document(desk).graph == graph
+    assert "The project was closed, so the run was stopped." in desk._dock.status.text()
+    assert desk._dock.ask.isHidden()
+    assert desk._desk.ask_bar.isHidden()
 
 
 def test_a_run_can_be_stopped_while_it_waits(desk: GraphDesk) -> None:

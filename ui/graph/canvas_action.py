@@ -80,6 +80,26 @@ class CanvasActions:
         """Run to the selected step."""
         self._view.run_requested.emit("to")
 
+    def run_step(self) -> None:
+        """Run the selected step anew."""
+        self._view.run_requested.emit("step")
+
+    def retry(self) -> None:
+        """Run what failed and what comes after it."""
+        self._view.run_requested.emit("retry")
+
+    def run_again(self) -> None:
+        """Run every step anew."""
+        self._view.run_requested.emit("again")
+
+    def stop(self) -> None:
+        """Stop the run."""
+        self._view.run_requested.emit("stop")
+
+    def clear_results(self) -> None:
+        """Forget what the steps gave."""
+        self._view.run_requested.emit("clear")
+
     # -- looking
 
     def fit(self) -> None:

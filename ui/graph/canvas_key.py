@@ -15,6 +15,8 @@ KEYS = {
     "Ctrl++": "nearer", "Ctrl+=": "nearer", "Ctrl+-": "farther", "Ctrl+Z": "undo",
     "Ctrl+Shift+Z": "redo", "Ctrl+Y": "redo", "Ctrl+A": "select_all", "Ctrl+F": "find",
     "F5": "run", "Ctrl+F5": "rehearse", "Shift+F5": "run_to",
+    "Alt+F5": "run_step", "Ctrl+R": "retry", "Ctrl+Shift+F5": "run_again", "Ctrl+.": "stop",
+    "Ctrl+Shift+Del": "clear_results",
     "Right": "right", "Left": "left", "Down": "down", "Up": "up",
     "Alt+Right": "nudge_right", "Alt+Left": "nudge_left", "Alt+Down": "nudge_down",
     "Alt+Up": "nudge_up", "Ctrl+Down": "next_port", "Ctrl+Up": "last_port",

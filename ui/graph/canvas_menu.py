@@ -10,6 +10,7 @@ from qgis.PyQt.QtCore import QCoreApplication
 from qgis.PyQt.QtWidgets import QAction, QMenu
 
 from ...plugin.workflow import grouping
+from ...plugin.workflow.start import Way
 from ..icon import theme_icon
 from .canvas_key import key_of
 from .group_item import GroupItem
@@ -17,6 +18,7 @@ from .layer_item import LayerItem
 from .link_item import LinkItem
 from .node_item import NodeItem
 from .note_item import NoteItem
+from .run_action import ICONS, KEYS, label, meant, why_not
 from .tone import tone_names
 
 if TYPE_CHECKING:
@@ -55,8 +57,9 @@ class CanvasMenu(QMenu):
     def _node(self, item: NodeItem) -> None:
         graph = self._view.document.graph
         held = grouping.group_of(graph, item.key)
+        for way in (Way.TO, Way.STEP, Way.RETRY):
+            self._run(way)
         self._fill([
-            ("run_to", tr("Run to here"), "mActionStart"),
             ("preview", tr("Preview"), "mActionIdentify"),
             _LINE,
             ("objective", tr("Edit the objective"), "mActionEditTable"),
@@ -77,6 +80,14 @@ class CanvasMenu(QMenu):
             ("cut", tr("Cut"), "mActionEditCut"),
             ("remove", tr("Remove"), "mActionDeleteSelected"),
         ])  # fmt: skip
+
+    def _run(self, way: Way) -> None:
+        """Offer a way to run, off with its reason while it makes no sense."""
+        action = self._entry(KEYS[way], label(way), ICONS[way])
+        reason = why_not(self._view.document, way)
+        action.setEnabled(not reason)
+        action.setToolTip(reason or meant(way))
+        self.setToolTipsVisible(True)
 
     def _arranging(self) -> None:
         menu = self.addMenu(theme_icon("mActionAlignLeft"), tr("Align"))
@@ -131,7 +142,10 @@ class CanvasMenu(QMenu):
         ])  # fmt: skip
 
     def _ground(self) -> None:
+        for way in (Way.RUN, Way.REHEARSE, Way.RETRY, Way.AGAIN, Way.STOP, Way.CLEAR):
+            self._run(way)
         self._fill([
+            _LINE,
             ("add", tr("Add a step…"), "symbologyAdd"),
             ("note", tr("Add a note"), "mActionTextAnnotation"),
             ("paste", tr("Paste"), "mActionEditPaste"),

@@ -26,6 +26,7 @@ from qgis.PyQt.QtWidgets import (
 from ...plugin.workflow.event import QuestionAsked, ReviewReached, StepChanged, StepLog
 from ...plugin.workflow.fitting import port_for
 from ...plugin.workflow.graph import Graph, Status, Vertex
+from ...plugin.workflow.start import Way
 from ...plugin.workflow.value import Output
 from ..icon import theme_icon
 from ..palette import em
@@ -39,6 +40,7 @@ from .inspector import Inspector
 from .problem_list import ProblemList
 from .proposal_bar import ProposalBar
 from .qgis_field import QgisFields
+from .run_action import NAMES, RunActions
 from .side_tab import SideTabs
 from .step_palette import StepPalette
 from .variable_panel import VariablePanel
@@ -90,6 +92,7 @@ class GraphDock(QgsDockWidget):
         self.status.setObjectName("GeoOlmGraphStatus")
         self.status.setTextFormat(Qt.TextFormat.PlainText)
         self.actions_by_name: dict[str, QAction] = {}
+        self.runs = RunActions(self.document, self)
         self._answer = ""
         self._place: tuple[float, float] | None = None
         self._build()
@@ -199,22 +202,8 @@ class GraphDock(QgsDockWidget):
         self.actions_by_name["Undo"].setEnabled(False)
         self.actions_by_name["Redo"].setEnabled(False)
         self.toolbar.addSeparator()
-        run = self._act(
-            "Run", self.tr("Run"), "mActionStart", lambda: self.run_requested.emit("run")
-        )
-        run.setToolTip(self.tr("Run (F5)"))
-        self.toolbar.widgetForAction(run).setObjectName("GeoOlmRun")
-        self._act(
-            "RunTo", self.tr("Run to here"), "mActionPlay", lambda: self.run_requested.emit("to")
-        )
-        rehearse = self._act(
-            "Rehearse",
-            self.tr("Rehearse"),
-            "mActionToggleAllLayers",
-            lambda: self.run_requested.emit("rehearse"),
-        )
-        rehearse.setToolTip(self.tr("Try the workflow on samples of its layers (Ctrl+F5)"))
-        self._act("Stop", self.tr("Stop"), "mActionStop", self.stop_requested.emit)
+        self.runs.fill(self.toolbar)
+        self.actions_by_name.update({NAMES[way]: one for way, one in self.runs.by_way.items()})
         self.toolbar.addSeparator()
         view = self.view
         group = self._act(
@@ -268,6 +257,7 @@ class GraphDock(QgsDockWidget):
         self.view.add_requested.connect(self._ask_step)
         self.view.inspect_requested.connect(self._inspect)
         self.view.run_requested.connect(self._run_by_key)
+        self.runs.requested.connect(self._run)
         self.wish.returnPressed.connect(self._wish)
         document.proposal_changed.connect(self._show_state)
         self.steps.step_chosen.connect(self._add_step)
@@ -290,14 +280,8 @@ class GraphDock(QgsDockWidget):
         star = "*" if document.is_modified else ""
         self.setWindowTitle(f"GeoFlow: {name}{star}")
         filled = bool(document.graph.vertices)
-        decided = document.proposal is None and document.comparison is None
-        can_run = filled and decided and not document.has_errors and not document.running
         self.wish.setEnabled(filled and not document.running)
         actions = self.actions_by_name
-        actions["Run"].setEnabled(can_run)
-        actions["RunTo"].setEnabled(can_run and len(document.selection) == 1)
-        actions["Rehearse"].setEnabled(can_run)
-        actions["Stop"].setEnabled(document.running)
         for key in ("Save", "SaveAs", "Arrange"):
             actions[key].setEnabled(not document.graph.is_blank)
         self.exchange.set_filled(filled)
@@ -356,10 +340,15 @@ class GraphDock(QgsDockWidget):
         self.inspector.edit(part)
 
     def _run_by_key(self, way: str) -> None:
-        names = {"run": "Run", "to": "RunTo", "rehearse": "Rehearse"}
-        action = self.actions_by_name[names[way]]
-        if action.isEnabled():
-            action.trigger()
+        reason = self.runs.ask(Way(way))
+        if reason:
+            self.say(reason)
+
+    def _run(self, way: Way) -> None:
+        if way is Way.STOP:
+            self.stop_requested.emit()
+        else:
+            self.run_requested.emit(way.value)
 
     def _ask_step(self, place: tuple[float, float]) -> None:
         """Let the user choose what is added at a place."""

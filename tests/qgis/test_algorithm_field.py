@@ -312,6 +312,13 @@ def test_the_palette_finds_as_the_tools_do_and_adds_by_keys(room: Room) -> None:
     assert list(again.recent()) == [step.parameters["algorithm"]]
     item = branch(palette, "Recently used").child(0)
     assert carried(palette.tree.mimeData([item]), room.document).step == step
+    QTest.keyClicks(palette.search, "execute sql")
+    reasons = texts(branch(palette, "Not offered"))
+    assert any(one.startswith("Execute SQL: runs code") for one in reasons)
+    palette.search.clear()
+    QTest.keyClicks(palette.search, "review")
+    assert texts(branch(palette, "Steps for you")) == ["Review stop"]
+    palette.search.clear()
     QTest.keyClicks(palette.search, "xqzw")
     assert "Nothing fits" in palette.tree.topLevelItem(0).text(0)
     palette.close()

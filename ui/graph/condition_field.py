@@ -74,8 +74,8 @@ class ConditionRow:
         grid = QGridLayout(body)
         grid.setContentsMargins(0, 0, 0, 4)
         grid.setSpacing(2)
-        grid.setColumnStretch(0, 5)
-        grid.setColumnStretch(1, 4)
+        grid.setColumnStretch(0, 1)
+        grid.setColumnStretch(1, 1)
         self.name, self.operator, self.value = QComboBox(), QComboBox(), QComboBox()
         parts = (("Field", self.name), ("Operator", self.operator), ("Value", self.value))
         for key, box in parts:

@@ -44,7 +44,8 @@ class SourceBox(QComboBox):
         if value is None:
             self.addItem("")
             return
-        family = self._document.flow.family(value) if not isinstance(value, str) else Family.ANY
+        known = isinstance(value, (Layer, Output))
+        family = self._document.flow.family(value) if known else Family.ANY
         name = FAMILIES.get(family.value, "mIconVector") if family is not None else "mMessageLog"
         icon = "mIconWarning" if self._is_gone(value) else name
         self.addItem(theme_icon(icon), said(self._document, value))

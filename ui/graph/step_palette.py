@@ -111,7 +111,7 @@ class StepPalette(Panel):
             for tool in tools:
                 self._put_tool(branch, tool, role.name)
             self._unfold(branch)
-        self._fill_yours()
+        self._put_yours([])
         self._fill_algorithms()
 
     def _put_layers(self, layers: list[LayerProfile]) -> None:
@@ -129,14 +129,23 @@ class StepPalette(Panel):
                 self._put(branch, key)
             self._unfold(branch)
 
-    def _fill_yours(self) -> None:
+    def _put_yours(self, wanted: list[str]) -> bool:
+        """Show the steps for the user whose names hold all words; tell whether there are any."""
+        names = {self._named(one): one for one in self._own_steps()}
+        found = [one for one in names if all(word in one.casefold() for word in wanted)]
+        if not found:
+            return False
         yours = self._branch("yours", self.tr("Steps for you"), "")
         yours.setIcon(0, own_icon("agent_you", agent_colour(self.palette(), "you")))
-        for step in self._own_steps():
-            icon = "mActionPlay" if step.kind is Kind.REVIEW else "mActionHelpContents"
-            text = self.tr("Review stop") if step.kind is Kind.REVIEW else self.tr("Question")
-            self._leaf(yours, text, step, theme_icon(icon))
+        for name in found:
+            is_review = names[name].kind is Kind.REVIEW
+            icon = theme_icon("mActionPlay" if is_review else "mActionHelpContents")
+            self._leaf(yours, name, names[name], icon)
         self._unfold(yours)
+        return True
+
+    def _named(self, step: Vertex) -> str:
+        return self.tr("Review stop") if step.kind is Kind.REVIEW else self.tr("Question")
 
     def _own_steps(self) -> tuple[Vertex, ...]:
         return (
@@ -198,7 +207,6 @@ class StepPalette(Panel):
             if key not in tools and all(word in about for word in wanted):
                 tools.append(key)
         algorithms = [self._known[one] for one in ranked if one in self._known]
-        algorithms.sort(key=lambda one: bool(one.refused))
         groups = [lambda: self._put_found(tools), lambda: self._put_algorithms(algorithms)]
         if ranked and ranked[0] in self._known:
             groups.reverse()
@@ -208,8 +216,9 @@ class StepPalette(Panel):
         held = [one for one in layers if all(word in one.key.casefold() for word in wanted)]
         if held:
             self._put_layers(held)
+        has_yours = self._put_yours(wanted)
         self.tree.expandAll()
-        if not (tools or held or algorithms):
+        if not (tools or held or algorithms or has_yours):
             self._branch("", self.tr("Nothing fits these words."), "search")
 
     def _put_found(self, tools: list[str]) -> None:
@@ -219,9 +228,14 @@ class StepPalette(Panel):
                 self._put(branch, key)
 
     def _put_algorithms(self, algorithms: list[Offered]) -> None:
-        if algorithms:
-            branch = self._branch("", self.tr("Algorithms"), "processingAlgorithm")
-            for one in algorithms:
+        """Show algorithms that were found, those that are not offered by themselves."""
+        for is_refused, text, icon in (
+            (False, self.tr("Algorithms"), "processingAlgorithm"),
+            (True, self.tr("Not offered here"), "mIconWarning"),
+        ):
+            some = [one for one in algorithms if bool(one.refused) is is_refused]
+            branch = self._branch("", text, icon) if some else None
+            for one in some:
                 self._put_algorithm(branch, one)
 
     def _is_known(self, key: str) -> bool:

@@ -9,9 +9,12 @@ from typing import Any
 from qgis.core import (
     QgsApplication,
     QgsMapLayer,
+    QgsMeshLayer,
     QgsProcessingAlgorithm,
     QgsProcessingContext,
     QgsProject,
+    QgsRasterLayer,
+    QgsVectorLayer,
 )
 from qgis.gui import (
     QgsAbstractProcessingParameterWidgetWrapper,
@@ -23,7 +26,8 @@ from qgis.gui import (
 from qgis.PyQt.QtWidgets import QWidget
 
 from ...plugin.workflow.value import Value
-from .algorithm_value import Definition, for_graph, for_widget, is_same
+from .algorithm_value import Definition, can_show, for_graph, for_widget, is_same
+from .bound_field import kept_field
 from .field import Field
 from .parameter_row import Row
 
@@ -36,6 +40,10 @@ _LAYERS_INSIDE = frozenset(
      "alignrasterlayers", "meshdatasetgroups", "meshdatasettime")
 )  # fmt: skip
 """Types whose values hold layers in them, which QGIS's widgets would turn into sources."""
+
+
+_KINDS = {"source": QgsVectorLayer, "vector": QgsVectorLayer, "raster": QgsRasterLayer,
+          "mesh": QgsMeshLayer}  # fmt: skip
 
 
 class _Context(QgsProcessingContextGenerator):
@@ -59,8 +67,10 @@ class _Parent(QgsAbstractProcessingParameterWidgetWrapper):
         self._layer: QgsMapLayer | None = None
 
     def put(self, layer: QgsMapLayer | None) -> None:
-        """Take the layer."""
-        self._layer = layer
+        """Take the layer, if it is of the kind of the parameter: QGIS's widgets end with another
+        one."""
+        wanted = _KINDS.get(self.parameterDefinition().type(), QgsMapLayer)
+        self._layer = layer if isinstance(layer, wanted) else None
 
     def createWidget(self) -> QWidget:
         """Return a widget that is never shown."""
@@ -102,6 +112,8 @@ class AlgorithmForm:
         definition = self._definition(row.name)
         if definition is None or definition.type() in (_OWN | _LAYERS_INSIDE):
             return None
+        if not can_show(definition, row.given):
+            return kept_field(row.given)
         definition.setIsDynamic(False)  # a workflow holds no values defined by data
         wrapper = QgsGui.processingGuiRegistry().createParameterWidgetWrapper(
             definition, QgsProcessingGui.WidgetType.Standard

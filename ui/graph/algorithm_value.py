@@ -16,7 +16,38 @@ from qgis.PyQt.QtGui import QColor
 from ...plugin.workflow.value import Value
 
 Definition = QgsProcessingParameterDefinition
+_OBJECTS = frozenset(("aggregates", "fields_mapping"))
 _QUANTITIES = frozenset(("number", "distance", "area", "volume", "duration", "scale"))
+
+
+def can_show(definition: Definition, value: Value) -> bool:
+    """Tell whether a value is of the kind that QGIS's widget takes; some end with another one."""
+    if value is None:
+        return True
+    kind = definition.type()
+    items = list(value) if isinstance(value, (list, tuple)) else [value]
+    if kind == "enum":
+        is_several = definition.allowMultiple() or not isinstance(value, (list, tuple))
+        return is_several and all(_is_option(definition, one) for one in items)
+    if kind == "matrix":
+        cells = [x for one in items for x in (one if isinstance(one, (list, tuple)) else [one])]
+        return all(isinstance(one, (str, int, float)) for one in cells)
+    if kind in _OBJECTS:
+        return all(isinstance(one, Mapping) for one in items)
+    if kind in _QUANTITIES or kind == "range":
+        return all(isinstance(one, (int, float)) and not isinstance(one, bool) for one in items)
+    if kind == "boolean":
+        return isinstance(value, bool)
+    if kind == "band":
+        return all(isinstance(one, int) and not isinstance(one, bool) for one in items)
+    return all(isinstance(one, str) for one in items)
+
+
+def _is_option(definition: Definition, value: Value) -> bool:
+    is_place = isinstance(value, int) and not isinstance(value, bool)
+    return value in definition.options() or (
+        is_place and not definition.usesStaticStrings() and 0 <= value < len(definition.options())
+    )
 
 
 def for_widget(definition: Definition, value: Value) -> Any:
@@ -64,6 +95,8 @@ def is_same(definition: Definition, one: Value, other: Value) -> bool:
     """Tell whether two values of the JSON mean the same to an algorithm."""
     if one == other:
         return True
+    if definition.type() == "enum":
+        return _options(definition, one) == _options(definition, other)
     if definition.type() in ("extent", "point"):
         return _place(one) == _place(other)
     if definition.type() in ("string", "expression"):
@@ -90,11 +123,13 @@ def _places(definition: Definition, value: Value) -> Any:
         found: list[Any] = texts
     else:
         found = [options.index(one) if one in options else one for one in texts]
-    return found if definition.allowMultiple() else found[0]
+    return found if definition.allowMultiple() else next(iter(found), None)
 
 
 def _options(definition: Definition, value: Any) -> Value:
     options = definition.options()
+    if value is None:
+        return None
     several = isinstance(value, (list, tuple))
     given = list(value) if several else [value]
     texts = [

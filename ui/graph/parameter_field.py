@@ -55,8 +55,9 @@ class Fields:
             return source_field(self.document, vertex, schema, given)
         if is_bound(given):
             return bound_field(self.document, given)
-        made = self.special(vertex, row)
-        return made or self.plain(vertex, row) or kept_field(given)
+        made = self.special(vertex, row) or self.plain(vertex, row) or kept_field(given)
+        made.value = given  # an empty list is one
+        return made
 
     def special(self, vertex: Vertex, row: Row) -> Field | None:
         """Return a field that needs more than Qt, None where there is none."""

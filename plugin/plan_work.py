@@ -32,7 +32,7 @@ from .workflow.phrase import is_proper, load
 from .workflow.plan_event import Planned, Planning
 from .workflow.plan_form import PlanError
 
-_UNUSED = "unused"
+_UNUSED, _DISTANCE = "unused", "distance"
 _CONDITIONS = {"conditions": "layer", "other_conditions": "other"}
 Emit = Callable[[Any], None]
 Cancelled = Callable[[], bool]
@@ -62,8 +62,10 @@ def question_check(toolbox: ProjectToolbox) -> Callable[[Graph], list[Finding]]:
     phrases = load(RESOURCES / "workflows" / "operations.json")
     layers = [one for one in toolbox.layers() if not one.short]
     fields = {one.key: [field.name for field in one.fields] for one in layers}
-    filters = {one.name: _filters(one) for one in toolbox.definitions()}
-    known = Project(fields, names=proper_names(layers), filters=filters)
+    tools = toolbox.definitions()
+    filters = {one.name: _filters(one) for one in tools}
+    far = [one.name for one in tools if _DISTANCE in one.parameters.get("properties", {})]
+    known = Project(fields, names=proper_names(layers), filters=filters, far=far)
     return lambda graph: list(check_question(graph, phrases, known))
 
 

@@ -106,12 +106,13 @@ def _one_mended(candidate: Candidate, check: Check) -> Candidate | None:
 
 
 def best_of(candidates: Sequence[Candidate]) -> Candidate:
-    """Return the best candidate: fewest errors, then the plan that most candidates agree on, then
-    fewest warnings, then Flow's score, then the first. Raises ValueError for none."""
+    """Return the best candidate: fewest errors, then fewest doubts, then the plan that most
+    candidates agree on, then fewest warnings, then Flow's score, then the first. Raises ValueError
+    for none."""
     if not candidates:
         raise ValueError("there is no candidate")
-    least = min(len(one.errors) for one in candidates)
-    left = [one for one in candidates if len(one.errors) == least]
+    least = min((len(one.errors), len(one.doubts)) for one in candidates)
+    left = [one for one in candidates if (len(one.errors), len(one.doubts)) == least]
     votes = Counter(_vote(one) for one in left)
     most = max(votes.values())
     left = [one for one in left if votes[_vote(one)] == most]

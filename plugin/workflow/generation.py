@@ -345,8 +345,8 @@ class _Drawn:
 
     @property
     def is_settled(self) -> bool:
-        """Whether one may run, or says why nothing can."""
-        return any(one.is_valid or one.rejected for one in self.candidates)
+        """Whether one may run and nothing makes it unlikely, or one says why nothing can."""
+        return any(one.rejected or (one.is_valid and not one.doubts) for one in self.candidates)
 
 
 def with_objectives(graph: Graph, write: Callable[[Vertex, Graph], str]) -> Graph:

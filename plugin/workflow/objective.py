@@ -8,7 +8,7 @@ and what to return (GeoFlow paper, section 3): with that a small model knows wha
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -17,12 +17,12 @@ from . import phrase
 from .change import Change
 from .finding import Finding, Mend, Severity
 from .graph import Graph, Kind, Vertex
-from .phrase import Phrases
+from .phrase import Distance, Phrases
 from .value import Layer, Output, Value, walk
 from .wording import value_text
 
 _DISTANCES = ("distance", "max_distance", "radius", "size", "DISTANCE")
-_UNIT = "unit"
+_UNIT, _WITHIN = "unit", "within_distance"
 _PARTS = {
     "source": "which layer, or which step, it works on",
     "distance": "the distance with its unit",
@@ -44,12 +44,14 @@ class Project:
     """What objectives may name: layers by their keys with their fields, and texts that values of
     those fields hold. `names` are proper names among the values, each with the layers and fields
     that hold it; `filters` are the arguments in which tools take conditions, by the tool, each
-    with the argument of the layer that they are about."""
+    with the argument of the layer that they are about; `far` are the tools that take a distance.
+    """
 
     fields: Mapping[str, Sequence[str]]
     values: Sequence[str] = ()
     names: Mapping[str, Sequence[Place]] = field(default_factory=dict)
     filters: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    far: Collection[str] = ()
 
 
 def written(vertex: Vertex, definition: ToolDefinition | None) -> str:
@@ -129,7 +131,9 @@ def check_question(graph: Graph, phrases: Phrases, project: Project) -> Iterator
     for one in phrases.distances(graph.question):
         if not any(_same(value, one.metres) for value in used):
             text = f"The question says {one.text}, and no step uses that distance."
-            yield Finding("question distance", Severity.WARNING, text)
+            mends = _reaching(graph, one, project)
+            vertex = mends[0].change.edited[0].id if mends else ""
+            yield Finding("question distance", Severity.WARNING, text, vertex, mends=mends)
     for year in sorted(phrase.years(graph.question) - phrase.years(said) - _short_years(said)):
         text = f"The question says {year}, and no step uses that year."
         yield Finding("question year", Severity.WARNING, text)
@@ -213,6 +217,18 @@ def _units(graph: Graph, phrases: Phrases) -> Iterator[Finding]:
         text = f"The question asks for {wanted}, but {vertex.id} gives {unit}."
         mends = (_set(vertex, _UNIT, wanted, f"Use {wanted}"),)
         yield Finding("question unit", Severity.WARNING, text, vertex.id, _UNIT, mends)
+
+
+def _reaching(graph: Graph, said: Distance, project: Project) -> tuple[Mend, ...]:
+    """Return the mend that gives a step the distance, where just one step takes one."""
+    steps = [one for one in graph.vertices if one.tool in project.far]
+    if len(steps) != 1:
+        return ()
+    given: dict[str, Any] = {**(steps[0].parameters or {}), "distance": _whole(said.metres)}
+    if "predicate" in given:
+        given["predicate"] = _WITHIN
+    step = replace(steps[0], parameters=given)
+    return (Mend(f"Use {said.text}", Change(edited=(step,))),)
 
 
 def _picking(graph: Graph, name: str, project: Project) -> tuple[Mend, ...]:

@@ -68,7 +68,7 @@ def test_a_question_that_names_a_value_finds_examples_that_pick_one() -> None:
 
 def test_a_question_that_says_a_distance_finds_an_example_that_takes_one() -> None:
     own = load(RESOURCES / "workflows" / "examples.json")
-    question = "How many other counties lie within 45 km of Wake county (border to border)?"
+    question = "How many parishes lie 45 km around Wake?"
     nearest = own.nearest(question, "Location", 1, ("polygon",), 1, True)
     assert nearest[0].is_far
     assert not own.nearest(question, "Location", 1, ("polygon",), 1)[0].is_far
@@ -76,7 +76,7 @@ def test_a_question_that_says_a_distance_finds_an_example_that_takes_one() -> No
 
 def test_what_an_example_picks_is_told_with_its_field_and_layer() -> None:
     own = {one.question: one for one in load(RESOURCES / "workflows" / "examples.json").examples}
-    border = own["How many parishes border Elmswell?"]
+    border = own["How many parishes touch Elmswell?"]
     assert border.picked == {"Elmswell": ("name", "parishes")}
     assert own["How many lakes have no depth value?"].picked == {}
 

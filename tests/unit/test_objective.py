@@ -334,6 +334,23 @@ def test_a_year_may_stand_in_a_name_by_its_last_two_digits() -> None:
     assert found.message == "The question says 1974, and no step uses that year."
 
 
+def test_a_distance_that_no_step_uses_goes_to_the_only_step_that_takes_one() -> None:
+    question = "How many other counties lie within 45 km of Wake county?"
+    far = replace(PICKS, far=("select_by_location", "buffer"))
+    given = {"layer": Layer("nc"), "predicate": "touches", "other": Layer("nc")}
+    step = Vertex("v1", "vector", "", "select_by_location", given)
+    (found,) = check_question(Graph(question, (step,)), PHRASES, far)
+    assert found.message == "The question says 45 km, and no step uses that distance."
+    edited = found.mends[0].change.edited[0].parameters
+    assert edited == {**given, "predicate": "within_distance", "distance": 45000}
+    buffer = Vertex("v1", "vector", "", "buffer", {"layer": Layer("nc"), "distance": 45})
+    (found,) = check_question(Graph(question, (buffer,)), PHRASES, far)
+    assert found.mends[0].change.edited[0].parameters == {"layer": Layer("nc"), "distance": 45000}
+    two = (step, replace(buffer, id="v2"))
+    assert [one.mends for one in check_question(Graph(question, two), PHRASES, far)] == [()]
+    assert [one.mends for one in check_question(Graph(question, (step,)), PHRASES, PICKS)] == [()]
+
+
 def test_a_density_says_nothing_of_the_unit_of_an_area() -> None:
     step = Vertex("v1", "table", "", "measure", {"layer": Layer("world"), "unit": "ha"})
     question = "Colour them by people per km² or people/km2."

@@ -185,6 +185,22 @@ def test_a_variable_in_a_condition_is_said_and_unbound(hands: Any) -> None:
     assert one.parameters["conditions"] == [{"field": "name", "op": "<>", "value": "Trier"}]
 
 
+def test_the_value_of_a_condition_becomes_a_variable_by_the_menu(hands: Any) -> None:
+    one = hands("filter", {"layer": Layer("towns"), "conditions": GIVEN})
+    menu = one.one("GeoOlmVariableMenu_conditions").menu()
+    menu.aboutToShow.emit()
+    (inner,) = menu.findChildren(object, "GeoOlmConditionMenu_0")
+    assert inner.title() == "name is …"
+    inner.aboutToShow.emit()
+    make = next(x for x in inner.actions() if x.objectName() == "GeoOlmMakeVariable")
+    make.trigger()
+    QApplication.processEvents()
+    (variable,) = one.document.graph.variables
+    assert variable.default == "Bonn"
+    assert one.parameters["conditions"] == [{**GIVEN[0], "value": Asked(variable.name)}]
+    assert one.one("GeoOlmBoundTo").text().startswith("Variable ")
+
+
 def test_what_is_no_condition_is_kept_and_said(hands: Any) -> None:
     strange = [{"field": "name", "op": "=", "value": "Bonn", "weight": 2}]
     one = hands("filter", {"layer": Layer("towns"), "conditions": strange})

@@ -85,6 +85,8 @@ def for_graph(definition: Definition, value: Any) -> Value:
         return _rows(definition, [_plain(one) for one in value])
     if kind == "range":
         return _range(value)
+    if kind == "scale" and not value:
+        return None
     if kind in _QUANTITIES and isinstance(value, float) and value.is_integer():
         return int(value)
     found = _plain(value)

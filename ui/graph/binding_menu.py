@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Numbers and texts of other steps for one parameter, as entries of its menu."""
+"""What a parameter's menu offers beside variables: numbers and texts of other steps, and the
+variables of values inside conditions."""
 
 from __future__ import annotations
 
@@ -16,8 +17,10 @@ from ...plugin.workflow.topology import descendants
 from ...plugin.workflow.value import Output
 from ..icon import theme_icon
 from .card import said, title
+from .condition_field import are_rows, is_conditions, words_of
 from .document import GraphDocument
 from .parameter_row import Row
+from .variable_menu import fill_menu
 
 _PLAIN = frozenset(("number", "integer", "string"))
 
@@ -61,6 +64,20 @@ def add_bindings(menu: QMenu, document: GraphDocument, step: str, row: Row) -> N
         action.setCheckable(True)
         action.setChecked(value_at(document.graph.vertex(step).parameters, row.port) == one)
         action.triggered.connect(lambda _on=False, output=one: bind(document, step, row, output))
+
+
+def add_conditions(menu: QMenu, document: GraphDocument, step: str, row: Row) -> None:
+    """Add the menu of variables of each condition's value."""
+    if not is_conditions(row.schema) or not are_rows(row.given):
+        return
+    for at, item in enumerate(row.given or ()):
+        if "value" in item:
+            inner = menu.addMenu(f"{item['field']} {words_of(str(item['op']))} …")
+            inner.setObjectName(f"GeoOlmConditionMenu_{at}")
+            path = (*row.path, at, "value")
+            inner.aboutToShow.connect(
+                lambda one=inner, place=path: fill_menu(one, document, step, place)
+            )
 
 
 def bind(document: GraphDocument, step: str, row: Row, output: Output) -> None:

@@ -14,6 +14,7 @@ from qgis.PyQt.QtWidgets import (
     QCheckBox,
     QComboBox,
     QHBoxLayout,
+    QMenu,
     QPushButton,
     QSizePolicy,
     QToolButton,
@@ -25,7 +26,7 @@ from ...plugin.workflow.finding import Finding
 from ...plugin.workflow.graph import Vertex
 from ...plugin.workflow.value import Value
 from ..panel import Label, Panel
-from .binding_menu import add_bindings
+from .binding_menu import add_bindings, add_conditions
 from .bound_field import kept_field
 from .document import GraphDocument
 from .editing import takes_layer
@@ -167,9 +168,7 @@ class ParameterForm(Panel):
         line.addWidget(widget, 1)
         button = variable_button(self._document, vertex.id, row.path, self._body)
         menu = button.menu()
-        menu.aboutToShow.connect(
-            lambda: add_bindings(menu, self._document, vertex.id, self._rows[row.name])
-        )
+        menu.aboutToShow.connect(lambda: self._fill_menu(menu, vertex.id, row.name))
         line.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
         note = FindingNote(self._document)
         column.addLayout(line)
@@ -178,6 +177,11 @@ class ParameterForm(Panel):
         column.addWidget(note)
         self._labels[row.name], self._notes[row.name] = label, note
         field.changed.connect(lambda value, name=row.name: self._put(self._rows[name], value))
+
+    def _fill_menu(self, menu: QMenu, step: str, name: str) -> None:
+        """Add to the menu of variables what else the parameter may take."""
+        add_bindings(menu, self._document, step, self._rows[name])
+        add_conditions(menu, self._document, step, self._rows[name])
 
     def _taker(self, name: str, field: Field) -> QPushButton:
         """Return a button that gives a required parameter what its widget proposes."""

@@ -108,6 +108,7 @@ def test_the_120_questions_are_the_grid_and_what_follows_from_it() -> None:
     assert "made up" in note
 
 
+@pytest.mark.timeout(900)
 def test_the_questions_are_solved_by_their_calls(tmp_path: Path) -> None:
     every = read_tasks(world() / "earthquake.json").tasks
     chosen = tuple(one for one in every if LONG or one.id in PLAYED)

@@ -314,6 +314,7 @@ def test_the_example_worked_out_is_one_that_every_method_can_be_shown(tmp_path: 
     assert f"highest = {found.numbers['mean']:.4g} (Birch" in steps[2].result
 
 
+@pytest.mark.timeout(900)
 def test_the_gold_method_is_right_on_the_tasks(tmp_path: Path) -> None:
     before = {path: path.stat().st_mtime_ns for path in world().rglob("*") if path.is_file()}
     chosen = tuple(one for one in tasks() if LONG or one.id in PLAYED)

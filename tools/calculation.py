@@ -48,8 +48,7 @@ class CalculateField:
     def run(self, arguments: dict[str, Any], context: Context) -> ToolResult:
         """Check units, guess the type from the first values, run the field calculator."""
         source = context.vector(arguments["layer"])
-        name, text = arguments["name"].strip(), arguments["expression"]
-        checked(text, source)
+        name, text = arguments["name"].strip(), checked(arguments["expression"], source)
         refuse_twice(text, context.store.question())
         if name in source.names():
             raise MendableError(f"{source.key} has a field {name} already. Choose another name.")

@@ -75,6 +75,7 @@ _PLANAR = {
 _ROUND = re.compile(r"(?<![\w.])10{2,}(?![\w.])")
 _LENGTH_OF_TEXT = re.compile(r"\blength\s*\((?!\s*[$@]?geometry\b)", re.IGNORECASE)
 _UNKNOWN_FUNCTION = re.compile(r"(\w+)\s*\(")
+_DOLLAR = re.compile(r"""'(?:[^']|'')*'|"[^"]*"|\$(\w+)""")
 
 
 class SourceFields:
@@ -113,7 +114,9 @@ class SourceFields:
 
 
 def checked(text: str, source: VectorSource) -> str:
-    """Return the expression when it parses and names only what is there. Raises MendableError."""
+    """Return the expression when it parses and names only what is there, with a field that was
+    written as a variable of the geometry ($pop for "pop") set right. Raises MendableError."""
+    text = _without_dollars(text, source)
     expression = QgsExpression(text)
     if expression.hasParserError():
         raise MendableError(_parse_hint(text, expression.parserErrorString().strip(), source))
@@ -125,6 +128,18 @@ def checked(text: str, source: VectorSource) -> str:
             raise MendableError(_missing(column, text, source))
     guard_units(text, source)
     return text
+
+
+def _without_dollars(text: str, source: VectorSource) -> str:
+    names = {folded(name): name for name in source.names()}
+
+    def named(found: re.Match[str]) -> str:
+        name = names.get(folded(found.group(1) or ""))
+        if name is None or QgsExpression.isFunctionName(found.group(0)):
+            return found.group(0)
+        return QgsExpression.quotedColumnRef(name)
+
+    return _DOLLAR.sub(named, text) if "$" in text else text
 
 
 def guard_units(text: str, source: VectorSource) -> None:

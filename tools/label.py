@@ -48,7 +48,7 @@ class LabelLayer:
             return ToolResult(f"{source.key} has no labels now.")
         text = arguments.get("expression", "")
         if text:
-            checked(text, source)
+            text = checked(text, source)
         else:
             name = field_named(arguments["field"], SourceFields(source, context.cancelled))
             context.call(lambda: _show(source, name, False, context))

@@ -142,3 +142,27 @@ def test_a_rate_per_thousand_is_multiplied_once(expression: str, fine: bool) -> 
     with pytest.raises(MendableError, match="multiplies by 1000 twice"):
         refuse_twice(expression, question)
     refuse_twice(expression, "Which is the highest?")
+
+
+PEOPLE = [(box(0, 0, 1, 1), 5, "it costs $pop"), (box(0, 0, 2, 2), 7, "b")]
+
+
+@pytest.mark.parametrize(
+    ("where", "count"),
+    [
+        ("$pop > 6", 1),
+        ("$POP > 4 and $area > 0", 2),
+        ("\"note\" = 'it costs $pop'", 1),
+    ],
+)
+def test_a_field_written_like_a_measure_of_the_geometry_is_the_field(
+    tmp_path: Path, where: str, count: int
+) -> None:
+    lots = layer("lots", "Polygon", "pop:integer note:string", PEOPLE)
+    assert Bench(tmp_path, lots).run("count", layer="lots", where=where).numbers["count"] == count
+
+
+def test_a_measure_that_neither_qgis_nor_the_layer_knows_is_refused(tmp_path: Path) -> None:
+    lots = layer("lots", "Polygon", "pop:integer note:string", PEOPLE)
+    with pytest.raises(MendableError, match=r"\$people"):
+        Bench(tmp_path, lots).run("count", layer="lots", where="$people > 6")

@@ -299,6 +299,21 @@ def test_an_equivalent_algorithm_takes_the_parameters_over(room: Room) -> None:
                                "parameters": {"INPUT": Layer("towns"), "DISTANCE": 50}}  # fmt: skip
 
 
+def test_a_step_without_an_algorithm_takes_one_by_its_name(room: Room) -> None:
+    room.show(Vertex("v1", "vector", "", "run_algorithm", {}))
+    box = room.widget("algorithm", QComboBox)
+    at = box.findText("Centroids")
+    box.setCurrentIndex(at)
+    box.activated.emit(at)
+    QApplication.processEvents()
+    assert room.document.graph.vertex("v1").parameters == {"algorithm": "native:centroids"}
+    assert room.inspector.field("ALL_PARTS") is not None
+    source = room.widget("INPUT", QComboBox)
+    source.setCurrentIndex(source.findText("towns"))
+    source.activated.emit(source.currentIndex())
+    assert room.parameters == {"INPUT": Layer("towns")}
+
+
 # -- the palette
 
 

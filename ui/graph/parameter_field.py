@@ -12,6 +12,7 @@ from qgis.PyQt.QtWidgets import QComboBox
 
 from ...plugin.workflow.graph import Vertex
 from ...plugin.workflow.shape import shape_of
+from ...plugin.workflow.shelf import ALGORITHM, RUN_ALGORITHM
 from ...plugin.workflow.value import Asked, Layer, Template, Value
 from ...tools.base import FieldProfile
 from . import field as plain
@@ -71,6 +72,9 @@ class Fields:
             return self._many(vertex, row)
         if isinstance(given, (Layer, Mapping, list, tuple)) or schema.get("type") == "object":
             return self._object(row)
+        if vertex.tool == RUN_ALGORITHM and row.name == ALGORITHM:
+            every = [one for one in self.document.shelf.algorithms() if not one.refused]
+            return plain.choice([one.label for one in every], [one.id for one in every], given)
         if schema.get("enum"):
             known = [*schema["enum"]]
             return plain.choice([str(one) for one in known], known, given, hint_of(schema))

@@ -140,7 +140,8 @@ class ProjectBriefing:
         examples = self._follow_ups if understood.refers else self.bank
         picks = len(phrase.proper(question, self._names))
         is_far = any(True for _ in self._phrases.distances(question))
-        like = (about, picks, is_far)
+        compares = self._phrases.says_number(question)
+        like = (about, picks, is_far, compares)
         shown = examples.nearest(question, understood.intent, _SHOWN, *like)
         near = examples.nearest(question, understood.intent, _NEAR, *like)
         tools = {step.tool for one in near if one.fits(understood.intent) for step in one.steps}

@@ -16,7 +16,7 @@ _WORD = re.compile(r"[^\W\d_]+|\d+")
 _SAME_INTENT = 0.12
 _SAME_KINDS, _SAME_FAMILIES = 0.1, 0.15
 _SAME_PICKS, _BOTH_PICK = 0.2, 0.1
-_SAME_DISTANCE = 0.2
+_SAME_DISTANCE, _SAME_NUMBER = 0.2, 0.2
 _KIND = re.compile(r"\((?:\d+ )?(point|line|polygon|raster|table)")
 _RESULT = re.compile(r"r\d+")
 _VECTOR = {"point": "vector", "line": "vector", "polygon": "vector"}
@@ -98,6 +98,15 @@ class Example:
         return any(not _DISTANCES.isdisjoint(step.arguments) for step in self.steps)
 
     @property
+    def compares(self) -> bool:
+        """Whether a call picks features by a number."""
+        return any(
+            isinstance(one.get("value"), (int, float))
+            for step in self.steps
+            for one in step.arguments.get("conditions", ())
+        )
+
+    @property
     def used(self) -> tuple[str, ...]:
         """The lines of the layers that its calls name."""
         return tuple(line for line in self.layers if _named(line) in self.keys)
@@ -166,12 +175,13 @@ class ExampleBank:
         kinds: tuple[str, ...] = (),
         picks: int | None = None,
         is_far: bool = False,
+        compares: bool = False,
     ) -> tuple[Example, ...]:
         """Return the `count` most alike, the most alike last (nearest to the question).
 
         `kinds` are the geometries of the layers that the question is about, in any order; `picks`
-        is how many of their values it names, None where that is not known, and `is_far` tells
-        that it says a distance.
+        is how many of their values it names, None where that is not known; `is_far` tells that it
+        says a distance, `compares` that it says another number.
         """
         bag = _stems(question, self._ignored)
         kinds = tuple(sorted(kinds))
@@ -182,6 +192,7 @@ class ExampleBank:
             + _SAME_FAMILIES * (_families(item.kinds) == _families(kinds))
             + _picked_alike(len(item.picked), picks)
             + _SAME_DISTANCE * (is_far and item.is_far)
+            + _SAME_NUMBER * (compares and item.compares)
             for item, own in zip(self.examples, self._bags)
         ]
         ranked = sorted(range(len(scores)), key=lambda place: (-scores[place], place))

@@ -123,6 +123,11 @@ class Phrases:
             if not any(words.match(rest) for words in self._areas.values()):
                 yield self._value(match.group(0)), match.group(0)
 
+    def says_number(self, text: str) -> bool:
+        """Tell whether a text says a number that is no distance, date, code or part of a name."""
+        numbers = (*self.plain_numbers(text), *self.large_numbers(text))
+        return bool(numbers)
+
     def _value(self, text: str) -> float:
         for pattern, value in self._spelt.items():
             if re.fullmatch(pattern, text, re.IGNORECASE):

@@ -74,6 +74,14 @@ def test_a_question_that_says_a_distance_finds_an_example_that_takes_one() -> No
     assert not own.nearest(question, "Location", 1, ("polygon",), 1)[0].is_far
 
 
+def test_a_question_that_says_a_number_finds_an_example_that_compares_with_one() -> None:
+    own = load(RESOURCES / "workflows" / "examples.json")
+    question = "How many counties had more than 10000 births in 1974?"
+    (found,) = own.nearest(question, "Count", 1, ("polygon",), 0, False, True)
+    assert found.compares
+    assert not own.nearest("How many counties?", "Count", 1, ("polygon",), 0)[0].compares
+
+
 def test_what_an_example_picks_is_told_with_its_field_and_layer() -> None:
     own = {one.question: one for one in load(RESOURCES / "workflows" / "examples.json").examples}
     border = own["How many parishes touch Elmswell?"]

@@ -15,7 +15,8 @@ _YEAR = re.compile(r"(?<![\d.,])(?:19|20)\d{2}(?![\d,]|\.\d)")
 _DATE = re.compile(r"\b\d{4}-\d{2}(?:-\d{2})?\b")
 _CRS = re.compile(r"\b(?:EPSG|ESRI|OGC):\s?\w+\b|\bWGS ?84\b|\bUTM\b", re.IGNORECASE)
 _PLAIN = re.compile(rf"(?<![\w.,:/\-])(?=\d\d|\d[ .,]\d)(?:{_NUMBER})(?![\w%:/]|[.,-]\d|\s?%|-)")
-_SHORT = 2
+_SHORT, _STEM = 2, 3
+_MADE_OF = r"[a-z]{0,3}"
 _QUOTED = re.compile("[\"“”«»']([^\"“”«»']{2,60})[\"“”«»']")
 
 
@@ -170,9 +171,13 @@ def names(text: str, known: Sequence[str]) -> tuple[str, ...]:
 
 def proper(text: str, known: Collection[str]) -> tuple[str, ...]:
     """Return the proper names that a text says: with a capital, in the very spelling, as words of
-    their own, and the longest where one lies within another."""
+    their own, and the longest where one lies within another. A word made of a name, such as
+    African, says the name."""
     found = [
-        one for one in known if one in text and re.search(rf"(?<!\w){re.escape(one)}(?!\w)", text)
+        one
+        for one in known
+        if one in text
+        and re.search(rf"(?<!\w){re.escape(one)}{_MADE_OF if len(one) > _STEM else ''}(?!\w)", text)
     ]
     return tuple(one for one in found if not any(one != other and one in other for other in found))
 

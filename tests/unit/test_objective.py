@@ -334,6 +334,12 @@ def test_a_year_may_stand_in_a_name_by_its_last_two_digits() -> None:
     assert found.message == "The question says 1974, and no step uses that year."
 
 
+def test_a_word_made_of_a_name_says_the_name_but_not_where_a_longer_name_stands() -> None:
+    known = ["Africa", "Niger", "Nigeria", "Brazil", "Ely", "Asia"]
+    said = "African and Brazilian cities of Nigeria, Elysian, Asiatically"
+    assert sorted(phrase.proper(said, known)) == ["Africa", "Brazil", "Nigeria"]
+
+
 def test_a_distance_that_no_step_uses_goes_to_the_only_step_that_takes_one() -> None:
     question = "How many other counties lie within 45 km of Wake county?"
     far = replace(PICKS, far=("select_by_location", "buffer"))

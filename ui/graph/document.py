@@ -12,7 +12,9 @@ from typing import Any
 
 from qgis.PyQt.QtCore import QObject, pyqtSignal
 
-from ...plugin.workflow.change import Change, applied
+from ...plugin.workflow.change import Change, ChangeError, applied
+from ...plugin.workflow.deciding import refused, taken
+from ...plugin.workflow.difference import Part
 from ...plugin.workflow.event import GraphChanged, GraphStarted, StepChanged, StepProgress
 from ...plugin.workflow.finding import Finding, Mend, Severity
 from ...plugin.workflow.fitting import Port, ports
@@ -165,6 +167,31 @@ class GraphDocument(QObject):
             self.edit(text, lambda graph: applied(graph, change))
         self.proposal_changed.emit()
 
+    def decide_part(self, part: Part, accepts: bool) -> None:
+        """Take one part of what is proposed, with those that it needs, as one step of undo, or let
+        it go; the rest stays proposed."""
+        change = self.proposal
+        if change is None:
+            return
+        if accepts:
+            new, rest = taken(self._graph, change, part)
+            self.proposal = None
+            self.edit(self.tr("Accept: {}").replace("{}", part.lines[0]), lambda _graph: new)
+        else:
+            rest = refused(self._graph, change, part)
+        self.proposal = None if rest.is_empty else rest
+        self.proposal_changed.emit()
+
+    def _still_fits(self) -> bool:
+        """Tell whether what is proposed can be made of the workflow as it is now."""
+        if self.proposal is None:
+            return True
+        try:
+            applied(self._graph, self.proposal)
+        except ChangeError:
+            return False
+        return True
+
     # -- what is compared
 
     def compare(self, comparison: Comparison | None) -> None:
@@ -199,6 +226,9 @@ class GraphDocument(QObject):
     def put(self, graph: Graph) -> None:
         """Show a graph; only undo and loading call this."""
         old, self._graph = self._graph, graph
+        if not self._still_fits():  # undo went back to before what it changes
+            self.proposal = None
+            self.proposal_changed.emit()
         gone = set(self.states) - set(graph.ids())
         for key in gone:
             del self.states[key]

@@ -251,6 +251,7 @@ class GraphDock(QgsDockWidget):
         self.problems.parameter_shown.connect(self._show_parameter)
         self.variables.step_shown.connect(self.view.show_step)
         self.comparison.step_shown.connect(self.view.show_step)
+        self.proposal.step_shown.connect(self.view.show_step)
         self.view.empty.templates_requested.connect(self.templates_requested)
         self.variables.counted.connect(self._count_variables)
         self.view.told.connect(self.say)

@@ -62,6 +62,7 @@ class GeoOlmPlugin:
         self._graph_dock: Any = None
         self._graph_desk: Any = None
         self._graph_action: QAction | None = None
+        self._fitting: Any = None
         self._checks: set[RunTask] = set()
         self._log: Any = None
 
@@ -84,6 +85,7 @@ class GeoOlmPlugin:
         from .doctor_desk import DoctorDesk
         from .model_desk import ModelDesk
         from .package_desk import PackageDesk
+        from .window_fitting import WindowFitting
 
         self.initProcessing()
         self._packages = PackageDesk(self._folder, SettingsStore().load)
@@ -126,11 +128,19 @@ class GeoOlmPlugin:
         self._desk.planned.connect(self.show_workflow)
         self._options = OptionsFactory(SettingsStore().load, self._prepare)
         self._iface.registerOptionsWidgetFactory(self._options)
+        shown = (self._action, self._graph_action)
+        self._fitting = WindowFitting(self._iface, self._dock, shown)
+        self._iface.addPluginToMenu(MENU, self._fitting.about_layer)
 
     def unload(self) -> None:
         """Take everything out again, in reverse."""
         while self._checks:
             finish(self._checks.pop(), 5.0)
+        if self._fitting is not None:
+            self._iface.removePluginMenu(MENU, self._fitting.about_layer)
+            self._fitting.close()
+            self._fitting.deleteLater()
+            self._fitting = None
         if self._options is not None:
             self._iface.unregisterOptionsWidgetFactory(self._options)
             self._options = None

@@ -93,6 +93,11 @@ class Composer(Panel):
         if focused:
             self.field.setFocus(Qt.FocusReason.OtherFocusReason)
 
+    @property
+    def can_ask(self) -> bool:
+        """Tell whether a question can be sent now."""
+        return self._can_ask
+
     def set_can_ask(self, can_ask: bool) -> None:
         """Allow sending, or keep what is typed until a model is there."""
         self._can_ask = can_ask

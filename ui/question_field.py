@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from qgis.PyQt.QtCore import QEvent, QMimeData, QModelIndex, QSize, Qt, pyqtSignal
@@ -64,6 +65,20 @@ class QuestionField(QPlainTextEdit):
             self._asked.append(text)
         self._recalled = len(self._asked)
 
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """The questions asked in this session, the oldest first."""
+        return tuple(self._asked)
+
+    def name_layers(self, layers: Iterable[tuple[str, str]]) -> None:
+        """Name layers, pairs of id and name, where the cursor stands, and take the focus."""
+        before = self.toPlainText()[: self.textCursor().position()]
+        gap = " " if before and not before[-1].isspace() else ""
+        named = "".join(f"@{self._names.get(key, name)} " for key, name in layers)
+        self.setFocus(Qt.FocusReason.OtherFocusReason)
+        if named:
+            self.insertPlainText(gap + named)
+
     def start_mention(self) -> None:
         """Type "@" for the user and open the list."""
         before = self.toPlainText()[: self.textCursor().position()]
@@ -98,10 +113,8 @@ class QuestionField(QPlainTextEdit):
         document = QDomDocument()
         document.setContent(source.data(LAYER_TREE))
         nodes = document.elementsByTagName("layer-tree-layer")
-        for at in range(nodes.count()):
-            element = nodes.at(at).toElement()
-            name = self._names.get(element.attribute("id"), element.attribute("name"))
-            self.insertPlainText(f"@{name} ")
+        elements = [nodes.at(at).toElement() for at in range(nodes.count())]
+        self.name_layers((one.attribute("id"), one.attribute("name")) for one in elements)
 
     def sizeHint(self) -> QSize:
         """Return the height of the lines typed, from three to eight."""

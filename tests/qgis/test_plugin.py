@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 from chat_case import fill, settings_for, settle, wait_until
 from fake_openai import FakeOpenAI
-from qgis.core import QgsApplication, QgsProject
-from qgis.gui import QgsMapCanvas, QgsMessageBar
-from qgis.PyQt.QtWidgets import QDockWidget, QMainWindow, QToolBar
+from qgis.core import QgsApplication, QgsLayerTreeModel, QgsProject
+from qgis.gui import QgsLayerTreeView, QgsMapCanvas, QgsMessageBar
+from qgis.PyQt.QtWidgets import QDockWidget, QMainWindow, QMenu, QToolBar
 
 import geo_olm
 from geo_olm.plugin.link import process_link
@@ -39,6 +39,12 @@ class Window:
         self.menus: list[tuple[str, Any]] = []
         self.factories: list[Any] = []
         self.pages: list[str] = []
+        self.filters: list[Any] = []
+        self.keys: list[Any] = []
+        self.help = QMenu(self.window)
+        self.tree = QgsLayerTreeView(self.window)
+        self.tree.setModel(QgsLayerTreeModel(QgsProject.instance().layerTreeRoot(), self.window))
+        self.active: Any = None
 
     def mainWindow(self) -> QMainWindow:
         return self.window
@@ -76,8 +82,31 @@ class Window:
     def showOptionsDialog(self, _parent: Any, page: str) -> None:
         self.pages.append(page)
 
-    def setActiveLayer(self, _layer: Any) -> None:
-        pass
+    def setActiveLayer(self, layer: Any) -> None:
+        self.active = layer
+
+    def activeLayer(self) -> Any:
+        return self.active
+
+    def layerTreeView(self) -> QgsLayerTreeView:
+        return self.tree
+
+    def pluginHelpMenu(self) -> QMenu:
+        return self.help
+
+    def registerLocatorFilter(self, locator: Any) -> None:
+        self.filters.append(locator)
+
+    def deregisterLocatorFilter(self, locator: Any) -> None:
+        self.filters.remove(locator)
+
+    def registerMainWindowAction(self, action: Any, _key: str) -> bool:
+        self.keys.append(action)
+        return True
+
+    def unregisterMainWindowAction(self, action: Any) -> bool:
+        self.keys.remove(action)
+        return True
 
 
 @pytest.fixture(autouse=True)
@@ -119,15 +148,17 @@ def state() -> dict[str, Any]:
     }
 
 
-def test_loading_and_unloading_twice_leaves_nothing(window: Window) -> None:
+def test_loading_and_unloading_three_times_leaves_nothing(window: Window) -> None:
     before = state()
-    for _ in range(2):
+    for _ in range(3):
         plugin = geo_olm.classFactory(window)
         plugin.initGui()
         assert QgsApplication.processingRegistry().providerById("geo_olm") is not None
         assert window.window.findChild(QDockWidget, "GeoOlmChatDock") is not None
         assert [action.objectName() for action in window.bar.actions()] == ["GeoOlmShowChat"]
-        assert (len(window.menus), len(window.factories)) == (2, 1)
+        assert (len(window.menus), len(window.factories)) == (3, 1)
+        assert (len(window.filters), len(window.keys)) == (1, 3)
+        assert [one.objectName() for one in window.help.actions()] == ["GeoOlmHelp"]
         assert window.window.findChild(QDockWidget, "GeoOlmGraphDock") is None
         plugin.show_workflow(None)
         assert window.window.findChild(QDockWidget, "GeoOlmGraphDock") is not None
@@ -138,6 +169,8 @@ def test_loading_and_unloading_twice_leaves_nothing(window: Window) -> None:
         for name in ("GeoOlmChatDock", "GeoOlmGraphDock"):
             assert window.window.findChild(QDockWidget, name) is None
         assert (window.bar.actions(), window.menus, window.factories) == ([], [], [])
+        assert (window.filters, window.keys, window.help.actions()) == ([], [], [])
+        assert window.tree.receivers(window.tree.contextMenuAboutToShow) == 0
 
 
 def test_unloading_at_once_waits_for_what_was_begun(window: Window) -> None:

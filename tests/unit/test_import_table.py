@@ -27,6 +27,7 @@ SEES_WIDGETS = {
     "plugin.main", "plugin.desk", "plugin.scout", "plugin.package_desk", "plugin.sent_desk",
     "plugin.model_desk", "plugin.doctor_desk", "plugin.graph_desk", "plugin.library_desk",
     "plugin.file_desk", "plugin.library_reader", "plugin.preview", "plugin.run_desk",
+    "plugin.locator_filter", "plugin.layer_menu", "plugin.window_fitting",
 }  # fmt: skip
 """The modules that join widgets to the rest."""
 

@@ -4,10 +4,16 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import processing
 import pytest
 from chat_case import fill, settings_for, settle, wait_until
 from fake_openai import FakeOpenAI, said
@@ -25,7 +31,7 @@ from geo_olm.plugin.link import process_link
 from geo_olm.plugin.place import store_folder
 from geo_olm.plugin.provider import GeoOlmProvider
 from geo_olm.plugin.settings import Settings
-from geo_olm.plugin.workflow.file import loads
+from geo_olm.plugin.workflow.file import dumps, loads
 from geo_olm.plugin.workflow.finding import Severity
 from geo_olm.plugin.workflow.graph import Answer, Graph, Kind, Status, Vertex
 from geo_olm.plugin.workflow.start import Way
@@ -359,6 +365,99 @@ def test_a_change_in_words_is_proposed_and_accepted(
     assert document(desk).graph.vertex("v1").parameters["where"] == '"pop" > 15'
     assert document(desk).graph.vertex("v2") == COUNT
     process_link.cache_clear()
+
+
+def test_edits_on_the_canvas_are_told_to_the_model_on_the_next_turn(
+    desk: GraphDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OLLAMA_HOST", "127.0.0.1:9")
+    process_link.cache_clear()
+    edit = {"change": "edit", "step": "v1", "arguments": {"where": '"pop" > 15'}}
+    with FakeOpenAI(said(json.dumps({"changes": [edit]}))) as server:
+        desk._desk.session.use(settings_for(server))
+        desk.show_graph(GRAPH)
+        document(desk).edit("x", lambda graph: with_parameter(graph, "v1", "where", '"pop" > 12'))
+        desk._dock.wish.setText("only those with more than 15 people")
+        desk._dock.wish.returnPressed.emit()
+        wait_until(lambda: document(desk).proposal is not None)
+        read = server.requests[0]["messages"][-1]["content"]
+    assert 'The user changed: filter (v1): where "pop" > 9 → "pop" > 12' in read
+    assert "Request: only those with more than 15 people" in read
+    process_link.cache_clear()
+
+
+# -- bad input
+
+
+def test_a_file_of_a_newer_version_is_opened_without_its_place(
+    desk: GraphDesk, tmp_path: Path
+) -> None:
+    target = tmp_path / "new.geoflow.json"
+    form = json.loads(dumps(GRAPH))
+    target.write_text(json.dumps({**form, "version": "9.0"}), encoding="utf-8")
+    desk.open_file(target)
+    assert document(desk).graph.ids() == ("v1", "v2")
+    assert document(desk).path is None  # saving asks for another file
+    told = desk._iface.bar.items()
+    assert any("9.0" in one.text() for one in told)
+
+
+def test_a_tool_that_is_not_here_and_a_layer_that_is_gone_are_problems(desk: GraphDesk) -> None:
+    wrong = Vertex("v1", "vector", "", "straighten", {"layer": Layer("rivers")})
+    desk.show_graph(Graph("Which?", (wrong, COUNT)))
+    wait_until(lambda: document(desk).has_errors)
+    said = " ".join(one.message for one in document(desk).findings)
+    assert "straighten" in said
+    assert document(desk).graph.vertex("v1") == wrong
+    assert desk._dock.runs.ask(Way.RUN) == "Mend the errors in Problems first."
+    document(desk).edit("x", lambda graph: graph.with_vertex(replace(wrong, tool="filter")))
+    wait_until(lambda: any("rivers" in one.message for one in document(desk).findings))
+
+
+KILLED = """
+import os, signal, sys
+sys.path[:0] = sys.argv[1:3]
+from qgis.core import QgsApplication
+app = QgsApplication([], True)
+app.initQgis()
+from qgis.gui import QgsMessageBar
+from qgis.PyQt.QtWidgets import QMainWindow
+from geo_olm.plugin.desk import Desk
+Desk.look_for_model = lambda self: None
+from geo_olm.plugin.graph_desk import GraphDesk
+from geo_olm.plugin.settings import Settings
+from geo_olm.plugin.workflow.graph import Graph, Vertex
+from geo_olm.plugin.workflow.value import Layer
+from geo_olm.ui.chat_dock import ChatDock
+from geo_olm.ui.graph.graph_dock import GraphDock
+class Window(QMainWindow):
+    def mainWindow(self): return self
+    def messageBar(self): return QgsMessageBar()
+desk = GraphDesk(Window(), GraphDock(), Desk(Window(), ChatDock(), Settings()))
+step = Vertex("v1", "vector", "", "filter", {"layer": Layer("towns"), "where": "pop > 1"})
+desk._dock.document.edit("Add", lambda graph: Graph("Which?", (step,)))
+while not os.path.exists(os.path.join(os.environ["GEO_OLM_STORE"], sys.argv[3])):
+    app.processEvents()
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_the_canvas_comes_back_after_qgis_was_killed(desk: GraphDesk, tmp_path: Path) -> None:
+    (tmp_path / "geo_olm").symlink_to(Path(__file__).resolve().parents[2])
+    plugins = str(Path(processing.__file__).parents[1])
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED, str(tmp_path), plugins, AUTOSAVE],
+        env={**os.environ, "QT_QPA_PLATFORM": "offscreen"},
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == -signal.SIGKILL
+    other = GraphDesk(desk._iface, GraphDock(), desk._desk)
+    assert document(other).graph.vertex("v1").parameters["where"] == "pop > 1"
+    assert document(other).is_modified
+    assert "brought back" in other._dock.status.text()
+    other.close()
+    other._dock.deleteLater()
 
 
 def test_a_change_that_no_model_can_make_is_said(

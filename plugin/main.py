@@ -136,14 +136,7 @@ class GeoOlmPlugin:
         """Take everything out again, in reverse."""
         while self._checks:
             finish(self._checks.pop(), 5.0)
-        if self._fitting is not None:
-            self._iface.removePluginMenu(MENU, self._fitting.about_layer)
-            self._fitting.close()
-            self._fitting.deleteLater()
-            self._fitting = None
-        if self._options is not None:
-            self._iface.unregisterOptionsWidgetFactory(self._options)
-            self._options = None
+        self._unfit()
         if self._graph_action is not None:
             self._iface.removePluginMenu(MENU, self._graph_action)
             self._graph_action.deleteLater()
@@ -195,6 +188,17 @@ class GeoOlmPlugin:
         if self._log is not None:
             detach(self._log)
             self._log = None
+
+    def _unfit(self) -> None:
+        """Take out what stands in QGIS's own places."""
+        if self._fitting is not None:
+            self._iface.removePluginMenu(MENU, self._fitting.about_layer)
+            self._fitting.close()
+            self._fitting.deleteLater()
+            self._fitting = None
+        if self._options is not None:
+            self._iface.unregisterOptionsWidgetFactory(self._options)
+            self._options = None
 
     # -- what others may call
 

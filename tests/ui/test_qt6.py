@@ -66,3 +66,32 @@ def test_library_variables_and_comparison_work_on_qt_6(tmp_path: Path) -> None:
         ],
         "left": ["v1"],
     }
+
+
+@pytest.mark.skipif(not PYTHON, reason="GEO_OLM_PYQT6 names no Python with PyQt6")
+def test_runs_stops_and_proposals_work_on_qt_6(tmp_path: Path) -> None:
+    (tmp_path / "geo_olm").symlink_to(ROOT)
+    done = subprocess.run(
+        [PYTHON, str(ROOT / "tests" / "qt6" / "canvas_run.py"), str(tmp_path)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**os.environ, "QT_QPA_PLATFORM": "offscreen", "PYTHONPATH": "", "LANG": "C.UTF-8"},
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    seen = json.loads(done.stdout.splitlines()[-1])
+    assert seen.pop("qt").startswith("6.")
+    assert seen == {
+        "idle": "No step has failed.",
+        "dragged": True,
+        "busy": [True, False],
+        "shapes": ["done", "failed"],
+        "retry": True,
+        "kept back": "Mend the errors in Problems first.",
+        "mended": True,
+        "answers": ["v1: v1", "v2: v2"],
+        "parts": 3,
+        "accepted": [["v1", "v2", "v3"], ""],
+        "painted": True,
+    }

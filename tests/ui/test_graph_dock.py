@@ -460,7 +460,10 @@ def test_a_proposed_change_is_seen_and_taken_or_let_go(graph_dock: GraphDock) ->
     settle()
     marks = {key: item.card.mark for key, item in graph_dock.view.graph_scene.nodes.items()}
     assert marks == {"v1": Mark.CHANGED, "v2": None, "v3": Mark.REMOVED, "v4": Mark.ADDED}
-    assert "distance 500 → 2000" in child(graph_dock, "GeoOlmProposalText").text()
+    listed = child(graph_dock, "GeoOlmProposalParts")
+    told = [listed.item(at).text() for at in range(listed.count())]
+    assert any("distance 500 → 2000" in one for one in told)
+    assert child(graph_dock, "GeoOlmProposalText").text() == "Use 2 km instead"
     assert not graph_dock.actions_by_name["Run"].isEnabled()
     assert not graph_dock.document.edit("x", lambda graph: Graph())
     QTest.mouseClick(child(graph_dock, "GeoOlmRejectProposal"), Qt.MouseButton.LeftButton)

@@ -24,7 +24,7 @@ from ..panel import Panel
 from .document import GraphDocument
 
 _PART = Qt.ItemDataRole.UserRole
-_LINES, _MOST_ROWS = 6, 5
+_MOST_ROWS = 5
 
 
 class ProposalBar(Panel):
@@ -111,7 +111,7 @@ class ProposalBar(Panel):
         if change is None:
             return
         listed = parts_of(self._document.graph, change)
-        self._tell(change)
+        self._tell(change, len(listed) > 1)
         row = max(self.list.currentRow(), 0)
         self.list.clear()
         for part in listed:
@@ -126,12 +126,9 @@ class ProposalBar(Panel):
         self.restyle()
         (self.list if is_many else self.accept).setFocus(Qt.FocusReason.OtherFocusReason)
 
-    def _tell(self, change: Change) -> None:
-        """Say why, and in a few lines what."""
-        lines = list(words(self._document.graph, change))
-        if len(lines) > _LINES:
-            more = self.tr("and {} more").replace("{}", str(len(lines) - _LINES + 1))
-            lines = [*lines[: _LINES - 1], more]
+    def _tell(self, change: Change, is_many: bool) -> None:
+        """Say why, and what, where no list says it."""
+        lines = [] if is_many else words(self._document.graph, change)
         said = change.reason or self.tr("Proposed change")
         self.text.setText("\n".join([said, *(f"• {one}" for one in lines)]))
 

@@ -48,6 +48,7 @@ class Desk(QObject):
 
     model_shown = pyqtSignal(object)
     planned = pyqtSignal(object)
+    layers_shown = pyqtSignal(object)
 
     def __init__(self, iface: Any, dock: ChatDock, settings: Settings) -> None:
         super().__init__()
@@ -109,7 +110,7 @@ class Desk(QObject):
         self._background(
             self.tr("Geo-OLM: reading the layers"),
             lambda emit, _cancelled: emit(self.session.layers()),
-            self._dock.set_layers,
+            self._take_layers,
         )
 
     def open_demo(self) -> None:
@@ -240,6 +241,10 @@ class Desk(QObject):
         level = Qgis.MessageLevel.Warning if error else Qgis.MessageLevel.Info
         self.tell(text, level)
         self.look_for_model()
+
+    def _take_layers(self, layers: Any) -> None:
+        self._dock.set_layers(layers)
+        self.layers_shown.emit(layers)
 
     def _layers_changed(self, _layers: list[QgsMapLayer]) -> None:
         self._settled.start()

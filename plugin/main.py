@@ -63,6 +63,7 @@ class GeoOlmPlugin:
         self._graph_desk: Any = None
         self._graph_action: QAction | None = None
         self._fitting: Any = None
+        self._first: Any = None
         self._checks: set[RunTask] = set()
         self._log: Any = None
 
@@ -131,6 +132,7 @@ class GeoOlmPlugin:
         shown = (self._action, self._graph_action)
         self._fitting = WindowFitting(self._iface, self._dock, shown)
         self._iface.addPluginToMenu(MENU, self._fitting.about_layer)
+        self._add_first_run()
 
     def unload(self) -> None:
         """Take everything out again, in reverse."""
@@ -189,8 +191,33 @@ class GeoOlmPlugin:
             detach(self._log)
             self._log = None
 
+    def _add_first_run(self) -> None:
+        """Add the first steps, and offer them once."""
+        from .first_run import FirstRun
+
+        first, dock, desk = FirstRun(self._iface), self._dock, self._desk
+        desk.model_shown.connect(first.set_model)
+        desk.layers_shown.connect(first.set_layers)
+        first.set_fetch(self._models.view)
+        self._models.changed.connect(first.set_fetch)
+        first.download_requested.connect(lambda: self._models.download())
+        first.cancel_requested.connect(self._models.cancel)
+        first.options_requested.connect(self.show_options)
+        first.model_chosen.connect(dock.model_chosen)
+        first.check_requested.connect(dock.doctor_requested)
+        first.demo_requested.connect(dock.demo_requested)
+        first.question_chosen.connect(self._fitting.ask)
+        self._iface.addPluginToMenu(MENU, first.action)
+        self._first = first
+        first.offer()
+
     def _unfit(self) -> None:
         """Take out what stands in QGIS's own places."""
+        if self._first is not None:
+            self._iface.removePluginMenu(MENU, self._first.action)
+            self._first.close()
+            self._first.deleteLater()
+            self._first = None
         if self._fitting is not None:
             self._iface.removePluginMenu(MENU, self._fitting.about_layer)
             self._fitting.close()

@@ -156,7 +156,7 @@ def test_loading_and_unloading_three_times_leaves_nothing(window: Window) -> Non
         assert QgsApplication.processingRegistry().providerById("geo_olm") is not None
         assert window.window.findChild(QDockWidget, "GeoOlmChatDock") is not None
         assert [action.objectName() for action in window.bar.actions()] == ["GeoOlmShowChat"]
-        assert (len(window.menus), len(window.factories)) == (3, 1)
+        assert (len(window.menus), len(window.factories)) == (4, 1)
         assert (len(window.filters), len(window.keys)) == (1, 3)
         assert [one.objectName() for one in window.help.actions()] == ["GeoOlmHelp"]
         assert window.window.findChild(QDockWidget, "GeoOlmGraphDock") is None

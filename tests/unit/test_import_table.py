@@ -28,6 +28,7 @@ SEES_WIDGETS = {
     "plugin.model_desk", "plugin.doctor_desk", "plugin.graph_desk", "plugin.library_desk",
     "plugin.file_desk", "plugin.library_reader", "plugin.preview", "plugin.run_desk",
     "plugin.locator_filter", "plugin.layer_menu", "plugin.window_fitting",
+    "plugin.first_run",
 }  # fmt: skip
 """The modules that join widgets to the rest."""
 

@@ -21,7 +21,7 @@ sys.path[:0] = [
 ]
 
 from qgis.core import QgsApplication  # noqa: E402
-from qgis.PyQt.QtCore import QEvent, QLocale, Qt  # noqa: E402
+from qgis.PyQt.QtCore import QEvent, QLocale  # noqa: E402
 from qgis.PyQt.QtGui import QImage  # noqa: E402
 
 HELP = ROOT / "resources" / "help"
@@ -105,18 +105,15 @@ def bring(dock: Any, state: str) -> None:
         document.propose(Change((wider, after), (merge,), reason="Add a dissolve, use 1 km"))
 
 
-def grabbed(application: Any, dock: Any, target: Path, small: bool = False) -> None:
-    """Write the picture of a dock, as few bytes as colours allow where it is to be kept."""
+def grabbed(application: Any, dock: Any, target: Path) -> None:
+    """Write the picture of a dock, as small as can be without loss."""
     for _ in range(4):
         application.processEvents()
     dock.view.fit()
     for _ in range(3):
         application.processEvents()
-    image = dock.grab().toImage()
-    if small:
-        flags = Qt.ImageConversionFlag.ThresholdDither
-        image = image.convertToFormat(QImage.Format.Format_Indexed8, flags)
-    image.save(str(target))
+    image = dock.grab().toImage().convertToFormat(QImage.Format.Format_RGB888)
+    image.save(str(target), "PNG", 0)
     dock.close()
     dock.deleteLater()
     application.sendPostedEvents(None, QEvent.Type.DeferredDelete)
@@ -140,7 +137,7 @@ def main(arguments: list[str]) -> int:
             dock.resize(*_SMALL)
             bring(dock, state)
             dock.document.select(("v2",))
-            grabbed(application, dock, HELP / f"workflow_{state}.png", small=True)
+            grabbed(application, dock, HELP / f"workflow_{state}.png")
         return 0
     folder = Path(arguments[0] if arguments else "pictures")
     folder.mkdir(parents=True, exist_ok=True)

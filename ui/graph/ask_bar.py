@@ -35,6 +35,9 @@ class AskBar(Panel):
         self.answer.setObjectName(f"GeoOlm{place}AskAnswer")
         self.answer.setAccessibleName(self.tr("Your answer"))
         self.answer.setEditable(True)
+        for part, name in ((self.answer.lineEdit(), "Line"), (self.answer.view(), "Choices")):
+            part.setObjectName(f"GeoOlm{place}Answer{name}")
+            part.setAccessibleName(self.tr("Your answer"))
         self.go = self._button(f"GeoOlm{place}GoOn", self.tr("Go on"))
         self.change = self._button(f"GeoOlm{place}ChangeStep", self.tr("Change"))
         self.change.setToolTip(self.tr("Stop here and change the step that made this"))
@@ -91,6 +94,7 @@ class AskBar(Panel):
     def _button(self, name: str, text: str) -> QPushButton:
         button = QPushButton(text)
         button.setObjectName(name)
+        button.setAccessibleName(text)
         button.setAutoDefault(False)
         return button
 

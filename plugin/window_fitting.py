@@ -3,17 +3,22 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
+from qgis.core import Qgis, QgsProject
 from qgis.PyQt.QtCore import QObject, Qt
 from qgis.PyQt.QtWidgets import QAction
 
+from ..tools.base import ToolError
 from ..ui.chat_dock import ChatDock
 from ..ui.help_page import HelpPage
 from ..ui.icon import mark, theme_icon
 from .layer_menu import LayerMenu
 from .locator_filter import LocatorFilter
+from .log import TAB
 from .place import ROOT
+from .source import opened_in
 
 
 class WindowFitting(QObject):
@@ -29,6 +34,7 @@ class WindowFitting(QObject):
         self._page: HelpPage | None = None
         self._filter = LocatorFilter(lambda: dock.composer.field.asked, self.ask)
         iface.registerLocatorFilter(self._filter)
+        dock.composer.field.files_dropped.connect(self._open_files)
         self._menu = LayerMenu(iface.layerTreeView(), self.name_layers)
         self.about_layer = QAction(mark(), self.tr("Ask about the active layer"), self)
         self.about_layer.setObjectName("GeoOlmAskAboutActiveLayer")
@@ -67,7 +73,26 @@ class WindowFitting(QObject):
         for action in reversed(self._shortcuts):
             self._iface.unregisterMainWindowAction(action)
         self._menu.close()
+        self._dock.composer.field.files_dropped.disconnect(self._open_files)
         self._iface.deregisterLocatorFilter(self._filter)
+
+    def _open_files(self, paths: list[str]) -> None:
+        """Add dropped files to the project as layers, and name them in the question."""
+        added: list[tuple[str, str]] = []
+        for path in paths:
+            try:
+                layers = opened_in(path, QgsProject.instance())
+            except ToolError as error:
+                self._warn(error.message)
+                continue
+            if not layers:
+                name = Path(path).name
+                self._warn(self.tr("QGIS cannot open {0} as a layer.").format(name))
+            added += [(one.id(), one.name()) for one in layers]
+        self._dock.composer.field.name_layers(added)
+
+    def _warn(self, text: str) -> None:
+        self._iface.messageBar().pushMessage(TAB, text, Qgis.MessageLevel.Warning)
 
     def _name_active(self) -> None:
         layer = self._iface.activeLayer()

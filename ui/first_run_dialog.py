@@ -21,12 +21,12 @@ from qgis.PyQt.QtWidgets import (
 from .dock_body import Rule
 from .empty_page import QuestionCard
 from .example_question import example_questions
+from .first_run_choice import RadioButton
 from .first_run_model import ModelPage
 from .icon import mark
 from .outlet import Outlet
 from .palette import em
 from .panel import Label, Panel
-from .state_shape import Shape, StateMark
 
 if TYPE_CHECKING:
     from ..tools.base import LayerProfile
@@ -52,7 +52,6 @@ class FirstRunDialog(QDialog):
         self.pages = QStackedWidget()
         self.pages.setObjectName("GeoOlmFirstPages")
         self.rail = _Rail(
-            self._outlet,
             (
                 self.tr("Choose a model"),
                 self.tr("Check it"),
@@ -72,6 +71,7 @@ class FirstRunDialog(QDialog):
         self._lay_out()
         self.set_layers(())
         self._go(0)
+        self.resize(self.sizeHint())
 
     def sizeHint(self) -> QSize:
         """Return a size that no screen is too small for."""
@@ -138,6 +138,7 @@ class FirstRunDialog(QDialog):
         row = QHBoxLayout()
         pad = round(em(self) * 0.75)
         row.setContentsMargins(pad, pad, pad, pad)
+        row.setSpacing(pad)
         row.addWidget(self.skip)
         row.addStretch(1)
         row.addWidget(self.back)
@@ -203,7 +204,7 @@ class _Lines(Panel):
 class _Rail(Panel):
     """The names of the steps, with the present one marked, and how to find them again."""
 
-    def __init__(self, outlet: Outlet, names: tuple[str, ...], note: str) -> None:
+    def __init__(self, names: tuple[str, ...], note: str) -> None:
         super().__init__()
         self.setAutoFillBackground(True)
         self._picture = QLabel()
@@ -211,11 +212,12 @@ class _Rail(Panel):
         self._column.addWidget(self._picture)
         self._marks = []
         for name in names:
-            row, shape = QHBoxLayout(), StateMark(outlet.clock, Shape.IDLE)
-            row.addWidget(shape)
-            row.addWidget(Label(name, wrap=True), 1)
-            self._column.addLayout(row)
-            self._marks.append(shape)
+            ring = RadioButton(name)
+            ring.setAutoExclusive(False)
+            ring.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+            ring.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+            self._column.addWidget(ring)
+            self._marks.append(ring)
         self._column.addStretch(1)
         self._column.addWidget(Label(note, faint=True, scale=0.92, wrap=True))
         self._names = names
@@ -229,10 +231,12 @@ class _Rail(Panel):
         self.setFixedWidth(unit * 13)
 
     def show_step(self, present: int) -> None:
-        """Mark what is done and the present step."""
-        for at, shape in enumerate(self._marks):
-            kind = Shape.DONE if at < present else Shape.IDLE
-            shape.set_shape(Shape.RUNNING if at == present else kind)
+        """Mark the present step."""
+        for at, ring in enumerate(self._marks):
+            font = ring.font()
+            font.setBold(at == present)
+            ring.setFont(font)
+            ring.setChecked(at == present)
         self.setAccessibleName(
             self.tr("Step {0} of {1}: {2}").format(
                 present + 1, len(self._names), self._names[present]

@@ -30,6 +30,7 @@ class QuestionField(QPlainTextEdit):
 
     sent = pyqtSignal()
     left = pyqtSignal()
+    files_dropped = pyqtSignal(list)
 
     def __init__(self) -> None:
         super().__init__()
@@ -102,12 +103,20 @@ class QuestionField(QPlainTextEdit):
             super().keyPressEvent(event)
 
     def canInsertFromMimeData(self, source: QMimeData) -> bool:
-        """Take layers beside text."""
-        return source.hasFormat(LAYER_TREE) or bool(super().canInsertFromMimeData(source))
+        """Take layers and files beside text."""
+        return (
+            source.hasFormat(LAYER_TREE)
+            or bool(_files(source))
+            or bool(super().canInsertFromMimeData(source))
+        )
 
     def insertFromMimeData(self, source: QMimeData) -> None:
-        """Insert dropped layers as mentions, and anything else as plain text."""
+        """Insert dropped layers as mentions, tell of files, and take anything else as text."""
         if not source.hasFormat(LAYER_TREE):
+            files = _files(source)
+            if files:
+                self.files_dropped.emit(files)
+                return
             self.insertPlainText(source.text())
             return
         document = QDomDocument()
@@ -178,3 +187,8 @@ class QuestionField(QPlainTextEdit):
         cursor.insertText(f"{index.data()} ")
         self.setTextCursor(cursor)
         self._popup.hide()
+
+
+def _files(source: QMimeData) -> list[str]:
+    """Return the paths of files on this machine that are dropped or pasted."""
+    return [url.toLocalFile() for url in source.urls() if url.isLocalFile()]

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,8 +17,8 @@ from qgis.core import (
     QgsLocatorResult,
     QgsProject,
 )
-from qgis.gui import QgsLayerTreeView
-from qgis.PyQt.QtCore import QItemSelectionModel, Qt
+from qgis.gui import QgsLayerTreeView, QgsMessageBar
+from qgis.PyQt.QtCore import QItemSelectionModel, QMimeData, Qt, QUrl
 from qgis.PyQt.QtTest import QSignalSpy, QTest
 from qgis.PyQt.QtWidgets import QAction, QMainWindow, QMenu, QTextBrowser
 
@@ -41,6 +42,10 @@ class Window:
         self.tree.setModel(QgsLayerTreeModel(root, self.window))
         self.window.setCentralWidget(self.tree)
         self.keys: list[Any] = []
+        self.bar = QgsMessageBar(self.window)
+
+    def messageBar(self) -> QgsMessageBar:
+        return self.bar
 
     def mainWindow(self) -> QMainWindow:
         return self.window
@@ -236,6 +241,24 @@ def test_the_active_layer_is_asked_about_by_its_action(
     (action,) = [one for one in window.keys if one.objectName() == "GeoOlmAskAboutActiveLayer"]
     action.trigger()
     assert dock.composer.field.toPlainText() == "@park "
+
+
+def test_dropped_files_become_layers_that_are_named(
+    window: Window, dock: ChatDock, fitting: WindowFitting, tmp_path: Path
+) -> None:
+    good, bad = tmp_path / "wells one.geojson", tmp_path / "no layer.txt"
+    point = '{"type": "Point", "coordinates": [1, 2]}'
+    good.write_text(f'{{"type": "Feature", "properties": {{}}, "geometry": {point}}}')
+    bad.write_text("no layer")
+    data, field = QMimeData(), dock.composer.field
+    data.setUrls([QUrl.fromLocalFile(str(good)), QUrl.fromLocalFile(str(bad))])
+    assert field.canInsertFromMimeData(data)
+    field.insertFromMimeData(data)
+    (layer,) = [
+        one for one in QgsProject.instance().mapLayers().values() if one.source() == str(good)
+    ]
+    assert field.toPlainText() == f"@{layer.name()} "
+    assert window.bar.items()[0].text() == "QGIS cannot open no layer.txt as a layer."
 
 
 def test_the_help_menu_opens_the_help_with_its_pictures(

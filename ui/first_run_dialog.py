@@ -91,7 +91,7 @@ class FirstRunDialog(QDialog):
     def _add_pages(self) -> None:
         self._page(
             self.tr("Which model should answer?"),
-            self.tr("Your questions and layers stay on this machine with the first three."),
+            self.tr("Choose one way. You can change it later in the options."),
             self.model,
         )
         check = self._button("Check", self.tr("Check the model"))

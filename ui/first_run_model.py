@@ -53,11 +53,14 @@ class ModelPage(Panel):
     def set_model(self, view: ModelView) -> None:
         """Show what answers; it is chosen unless the user chose another way already."""
         found = self.cards["found"]
-        ready = view.condition not in (ModelCondition.NONE, ModelCondition.UNREACHABLE)
+        missing = (ModelCondition.NONE, ModelCondition.UNREACHABLE)
+        ready = view.condition not in missing and not view.consent
         found.setEnabled(ready)
         text = self.tr("Nothing answers yet. Choose another way.")
         if ready:
-            text = self.tr("{0} answers.").format(view.server or view.name)
+            stays = self.tr("{0} answers. Questions stay on this machine.")
+            goes = self.tr("{0} answers. Questions leave this machine.")
+            text = (stays if view.local else goes).format(view.server or view.name)
         found.text.setText(text)
         self.models.clear()
         self.models.addItems(list(view.models) or ([view.name] if view.name else []))

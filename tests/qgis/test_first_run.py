@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -113,6 +114,19 @@ def test_a_found_model_is_chosen_until_the_user_chooses(plugin: Any, dialog: Any
     QTest.mouseClick(dialog.model.cards["file"], LEFT)
     plugin._desk.model_shown.emit(READY)
     assert chosen(dialog) == ["file"]
+
+
+def test_a_model_elsewhere_says_so_and_one_without_consent_is_not_chosen(
+    plugin: Any, dialog: Any
+) -> None:
+    wait_until(lambda: not plugin._desk._tasks)
+    away = replace(READY, local=False, server="a.example")
+    plugin._desk.model_shown.emit(away)
+    text = dialog.model.cards["found"].text.text()
+    assert text == "a.example answers. Questions leave this machine."
+    plugin._desk.model_shown.emit(replace(away, consent="a.example"))
+    assert not dialog.model.cards["found"].isEnabled()
+    assert chosen(dialog) == ["download"]
 
 
 def test_a_file_and_a_server_lead_to_the_options(plugin: Any, dialog: Any) -> None:

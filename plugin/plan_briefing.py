@@ -121,6 +121,13 @@ class ProjectBriefing:
             is_short and not prompt.names_something(question, layers)
         )
 
+    def counted(self, question: str, layer: LayerProfile) -> str:
+        """Return what a question asks the number of, where it is not plain that the features of
+        a layer are that: neither its name, nor a field or value of it, is called so; else ""."""
+        what = phrase.counted(question)
+        is_plain = self._prompts.is_generic(what) or prompt.names_something(what, [layer])
+        return "" if is_plain else what
+
     def is_english(self, question: str) -> bool:
         """Tell whether a question need not be put into English first."""
         return self._prompts.is_english(question)

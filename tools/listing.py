@@ -14,6 +14,9 @@ from .expression import SourceFields, chosen
 from .registry import Unchecked
 from .source import plain
 
+_OFTEN = 5
+"""Values that are named where several occur most often."""
+
 
 class ListLayers(Unchecked):
     """Lists the layers of the project."""
@@ -100,11 +103,15 @@ class UniqueValues(Unchecked):
         empty = counts.pop(None, 0)
         found = [{name: item, "count": count} for item, count in counts.most_common()]
         missing = f", {empty} features without one" if empty else ""
-        text = f"{len(found)} distinct values of {name} in {source.key}{missing}:"
-        return ToolResult(
-            f"{text}\n{wording.rows(found)}",
-            numbers={"count": len(found), "empty": empty},
-        )
+        text = f"{len(found)} distinct values of {name} in {source.key}{missing}"
+        numbers = {"count": len(found), "empty": empty}
+        if found:
+            most = found[0]["count"]
+            numbers["most"] = most
+            often = [str(one[name]) for one in found if one["count"] == most]
+            text += f"; most = {most}: {', '.join(often[:_OFTEN])}"
+            text += f" and {len(often) - _OFTEN} more" * (len(often) > _OFTEN)
+        return ToolResult(f"{text}\n{wording.rows(found)}", numbers=numbers)
 
 
 def _key(item: Any) -> Any:

@@ -17,7 +17,7 @@ from .message import Message
 from .state import State, Workflow
 
 _EXAMPLES = 3
-_NEAR = 8
+_NEAR = 11
 """Examples that are shown; and those whose tools are offered too, if the intent is theirs."""
 _NEEDS_LENGTH, _ENGLISH_LENGTH = 120, 300
 _LAYERS = 4

@@ -36,6 +36,7 @@ class Prompts:
     showing: frozenset[str] = frozenset()
     english: frozenset[str] = frozenset()
     ignored: frozenset[str] = frozenset()
+    generic: frozenset[str] = frozenset()
 
     def is_english(self, question: str) -> bool:
         """Tell whether a question has a common English word; a question without is put into
@@ -45,6 +46,10 @@ class Prompts:
     def continues(self, question: str) -> bool:
         """Tell whether a question begins as one that is only whole with the question before."""
         return not self.continuing.isdisjoint(_words(question)[:_SECOND_WORD])
+
+    def is_generic(self, text: str) -> bool:
+        """Tell whether a text has a word that may be said for the features of any layer."""
+        return not self.generic.isdisjoint(_words(text))
 
     def undoes(self, question: str) -> bool:
         """Tell whether a question only takes back what was done last: it is short and begins with
@@ -75,7 +80,7 @@ def load(folder: Path) -> Prompts:
         for name in ("system", "reflect", "confirm", "summary")
     )
     words = json.loads((folder / "words.json").read_text(encoding="utf-8"))
-    kinds = ("references", "continuing", "undoing", "showing", "english", "ignored")
+    kinds = ("references", "continuing", "undoing", "showing", "english", "ignored", "generic")
     lists = [frozenset(" ".join(words[kind].values()).split()) for kind in kinds]
     return Prompts(system, reflect, confirm, summary, *lists)
 

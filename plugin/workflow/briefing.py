@@ -66,6 +66,10 @@ class Briefing(Protocol):
     def is_part(self, question: str, layers: Sequence[LayerProfile]) -> bool:
         """Tell whether a question is only whole with the one before it."""
 
+    def counted(self, question: str, layer: LayerProfile) -> str:
+        """Return what a question asks the number of, where it is not plain that the features of
+        a layer are that; else ""."""
+
     def is_english(self, question: str) -> bool:
         """Tell whether a question need not be put into English first."""
 

@@ -26,7 +26,15 @@ from .plan_event import Planned, Planning
 from .plan_form import REJECT, Draft, Known, PlanError, compact, read
 from .plan_schema import Ground, Offer, enumeration, said, text
 from .role import Roles
+from .value import Layer, Output, Value
 
+_COUNT, _COUNTING = "count", ("count", "filter", "filter_time", "select_by_location")
+_YES, _NO = "yes", "no"
+_IS_ONE = "Look at {0} again. Is each feature of {0} one of the {1}?"
+_NO_SUCH = (
+    "No layer holds {0}: the features of {1} are something else. Name the layer and the field that "
+    "hold them, or add them to the project."
+)
 _LAYERS = 4
 _PLACE = "Location"
 NOTHING = "nothing"
@@ -110,7 +118,29 @@ class MetaAgent:
             drawn.candidates += self._others(question, offer)
         if not drawn.candidates:
             raise PlanError("The model gave no plan that could be read. Ask in other words.")
-        return self._ended(understood, drawn)
+        planned = self._ended(understood, drawn)
+        return self._unless_other(planned, understood.english or question)
+
+    def _unless_other(self, planned: Planned, question: str) -> Planned:
+        """Return a plan, but refuse one that counts the features of a layer for what the model,
+        asked for just that, says they are not. A small model plans such a count all the same."""
+        candidate = planned.candidate
+        layer = _counted_layer(candidate.graph, self._means.layers)
+        what = self._means.briefing.counted(question, layer) if layer is not None else ""
+        if layer is None or not what or not candidate.is_valid:
+            return planned
+        asked, messages = user(_IS_ONE.format(layer.name, what)), self._talk.messages
+        messages.append(asked)
+        try:
+            reply = self._talk.ask({"answer": enumeration([_YES, _NO])})
+        except ReplyError:
+            reply = {}
+        finally:
+            messages.remove(asked)
+        if reply.get("answer") != _NO:
+            return planned
+        refused = Candidate(Graph(question), rejected=_NO_SUCH.format(what, layer.key))
+        return replace(planned, candidate=refused)
 
     # -- the first question
 
@@ -347,6 +377,21 @@ class _Drawn:
     def is_settled(self) -> bool:
         """Whether one may run and nothing makes it unlikely, or one says why nothing can."""
         return any(one.rejected or (one.is_valid and not one.doubts) for one in self.candidates)
+
+
+def _counted_layer(graph: Graph, layers: Sequence[LayerProfile]) -> LayerProfile | None:
+    """Return the layer whose features the answer of a graph counts, None for any other answer."""
+    value = graph.answer.value
+    if not isinstance(value, Output) or value.key != _COUNT:
+        return None
+    known = {one.key: one for one in layers}
+    source: Value = value
+    for _ in graph.vertices:
+        if not isinstance(source, Output) or not graph.has(source.vertex):
+            break
+        vertex = graph.vertex(source.vertex)
+        source = (vertex.parameters or {}).get("layer") if vertex.tool in _COUNTING else None
+    return known.get(source.name) if isinstance(source, Layer) else None
 
 
 def with_objectives(graph: Graph, write: Callable[[Vertex, Graph], str]) -> Graph:

@@ -162,6 +162,10 @@ def check_question(graph: Graph, phrases: Phrases, project: Project) -> Iterator
         if not any(_same(value, count.number) for value in _numbers(graph)):
             text = f"The question says {count.text}, which is {count.number:.15g}; no step uses it."
             yield Finding("question number", Severity.WARNING, text)
+    for name in phrase.files(graph.question):
+        if name.rpartition(".")[0].casefold() not in said.casefold():
+            text = f"The question names the file {name}, and no step reads or writes it."
+            yield Finding("question file", Severity.WARNING, text)
     for name in phrase.quoted(graph.question):
         if name.casefold() not in said.casefold():
             text = f'The question says "{name}", and no step uses it.'

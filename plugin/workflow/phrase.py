@@ -14,6 +14,19 @@ _NUMBER = r"\d{1,3}(?:[ ,\u00a0\u202f]\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?"
 _YEAR = re.compile(r"(?<![\d.,])(?:19|20)\d{2}(?![\d,]|\.\d)")
 _DATE = re.compile(r"\b\d{4}-\d{2}(?:-\d{2})?\b")
 _CRS = re.compile(r"\b(?:EPSG|ESRI|OGC):\s?\w+\b|\bWGS ?84\b|\bUTM\b", re.IGNORECASE)
+_VERBS = (
+    "are|is|have|has|had|were|was|lie|lies|live|lives|lived|do|does|did|can|could|touch|border"
+    "|cross|intersect|contain|stand|overlap|fall|exist|belong"
+)
+_AFTER = "within|in|of|on|at|with|without|there|that|which"
+_COUNTED = re.compile(
+    rf"\bhow many (?:other |more |different |of the )?(.+?)(?= (?:{_VERBS}|{_AFTER})\b|[?,.]|$)",
+    re.IGNORECASE,
+)
+_FILE = re.compile(
+    r"(?<![\w/])[\w-]+\.(?:gpkg|geojson|json|csv|shp|tiff?|png|pdf|svg|kml|fgb|parquet|xlsx)\b",
+    re.I,
+)
 _PLAIN = re.compile(rf"(?<![\w.,:/\-])(?=\d\d|\d[ .,]\d)(?:{_NUMBER})(?![\w%:/]|[.,-]\d|\s?%|-)")
 _SHORT, _STEM = 2, 3
 _MADE_OF = r"[a-z]{0,3}"
@@ -144,6 +157,17 @@ def load(path: Path) -> Phrases:
 def years(text: str) -> frozenset[str]:
     """Return the years that a text names, those in dates too."""
     return frozenset(_YEAR.findall(text))
+
+
+def counted(text: str) -> str:
+    """Return what an English question asks the number of ("other counties"), "" for none."""
+    found = _COUNTED.search(text)
+    return found.group(1).strip() if found else ""
+
+
+def files(text: str) -> tuple[str, ...]:
+    """Return the names of files that a text says."""
+    return tuple(_FILE.findall(text))
 
 
 def has_dates(text: str) -> bool:

@@ -187,6 +187,21 @@ def test_the_fields_that_hold_a_name_of_the_question_are_told_and_the_name_is_pi
     assert (step.parameters or {})["conditions"] == [{"field": "name", "op": "=", "value": "Bath"}]
 
 
+def test_a_count_of_what_the_features_are_not_is_refused(
+    project: QgsProject, tmp_path: Path
+) -> None:
+    count = plan(task("v1", "table", "count", layer="towns"), answer="v1.count")
+    no = reply({"answer": "no"})
+    with FakeOpenAI(UNDERSTOOD, count, no) as server:
+        _, done = run(project, server, tmp_path / "a", QUESTION="How many hospitals are there?")
+        asked = server.requests[-1]["messages"][-1]["content"]
+    assert asked == "Look at towns again. Is each feature of towns one of the hospitals?"
+    assert not done
+    for question in ("How many towns are there?", "How many features are there?"):
+        with FakeOpenAI(UNDERSTOOD, count) as server:
+            assert run(project, server, tmp_path / "b", QUESTION=question)[1]
+
+
 def test_the_name_of_the_file_gets_the_suffix_of_workflows(
     project: QgsProject, tmp_path: Path
 ) -> None:

@@ -154,6 +154,9 @@ class PlainBriefing:
     def is_part(self, question: str, layers: Sequence[Any]) -> bool:
         return question.startswith("And ")
 
+    def counted(self, question: str, layer: Any) -> str:
+        return "boats" if "boats" in question else ""
+
     def is_english(self, question: str) -> bool:
         return not question.startswith("¿")
 

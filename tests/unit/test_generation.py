@@ -133,6 +133,31 @@ def test_a_plan_that_nothing_mends_is_given_back_with_its_findings() -> None:
     assert [one.message for one in found.candidate.errors] == ["No filter today."]
 
 
+IS_ONE = "Look at rivers again. Is each feature of rivers one of the boats?"
+
+
+@pytest.mark.parametrize(("said", "is_refused"), [("no", True), ("yes", False)])
+def test_what_is_counted_is_asked_for_where_it_is_not_plain_that_it_is_what_is_meant(
+    said: str, is_refused: bool
+) -> None:
+    case = Case()
+    found = case.plan("How many boats are there?", UNDERSTOOD, COUNT, Says({"answer": said}))
+    asked = case.asked[-1]
+    assert asked.messages[-1].content == IS_ONE
+    assert said_in(asked)["answer"]["enum"] == ["yes", "no"]
+    assert bool(found.candidate.rejected) is is_refused
+    if is_refused:
+        assert found.candidate.rejected.startswith("No layer holds boats: the features of rivers")
+    else:
+        assert found.graph.vertices[0].tool == "count"
+
+
+def test_a_count_of_what_is_plain_is_not_asked_for() -> None:
+    case = Case()
+    assert case.plan("How many rivers are there?", UNDERSTOOD, COUNT).candidate.is_valid
+    assert len(case.asked) == 2
+
+
 BIG = LayerProfile(
     "rivers where x > 1", "L9", Family.VECTOR, "line", fields=RIVERS.fields, short="r1",
     parent="rivers",

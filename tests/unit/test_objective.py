@@ -340,6 +340,32 @@ def test_a_word_made_of_a_name_says_the_name_but_not_where_a_longer_name_stands(
     assert sorted(phrase.proper(said, known)) == ["Africa", "Brazil", "Nigeria"]
 
 
+def test_a_file_that_the_question_names_must_be_read_or_written() -> None:
+    question = "Save the African countries as africa.gpkg; they come from rivers.csv."
+    step = Vertex("v1", "database", "", "save_layer", {"layer": Layer("rivers"), "path": "a.gpkg"})
+    (found,) = check_question(Graph(question, (step,)), PHRASES, Project({}))
+    assert found.message == (
+        "The question names the file africa.gpkg, and no step reads or writes it."
+    )
+    right = replace(step, parameters={"layer": Layer("rivers"), "path": "africa.gpkg"})
+    assert list(check_question(Graph(question, (right,)), PHRASES, Project({}))) == []
+
+
+@pytest.mark.parametrize(
+    ("question", "what"),
+    [
+        ("How many hospitals are in Wake county?", "hospitals"),
+        ("how many other counties lie within 45 km of Wake?", "counties"),
+        ("How many provinces has Turkey?", "provinces"),
+        ("How many census tracts?", "census tracts"),
+        ("Merge them. How many are there?", "are"),
+        ("What is the total area?", ""),
+    ],
+)
+def test_what_a_question_asks_the_number_of_is_found(question: str, what: str) -> None:
+    assert phrase.counted(question) == what
+
+
 def test_a_distance_that_no_step_uses_goes_to_the_only_step_that_takes_one() -> None:
     question = "How many other counties lie within 45 km of Wake county?"
     far = replace(PICKS, far=("select_by_location", "buffer"))

@@ -21,6 +21,8 @@ from .agent.event import (
 )
 from .agent.message import ToolCall
 from .agent.work import Work
+from .approval import Approver, Intent
+from .approval_judge import intents
 from .assembly import make_agent
 from .llm.base import Cancelled
 from .llm.speaker import ModelSpeaker
@@ -44,8 +46,16 @@ class Answerer:
     the last event is always a RunFinished.
     """
 
-    def __init__(self, toolbox: ProjectToolbox, speaker: ModelSpeaker, settings: Settings) -> None:
+    def __init__(
+        self,
+        toolbox: ProjectToolbox,
+        speaker: ModelSpeaker,
+        settings: Settings,
+        approver: Approver | None = None,
+    ) -> None:
+        """`approver` is told of a plan before it runs."""
         self._toolbox, self._speaker, self._settings = toolbox, speaker, settings
+        self._approver = approver
         self._agent = make_agent(toolbox, speaker, settings)
 
     def answer(
@@ -69,6 +79,7 @@ class Answerer:
             emit,
             cancelled,
             runs,
+            lambda graph: self._announce(graph, cancelled),
         )
         end = run.end()
         if end is None and not runs:
@@ -81,6 +92,10 @@ class Answerer:
         emit(Notice(_NO_PLAN))
         self._by_states(chat, question, emit, cancelled, run.spent())
 
+    def _announce(self, graph: Graph, cancelled: Cancelled) -> None:
+        if self._approver is not None:
+            self._approver.announce(intents(graph), cancelled)
+
     def _is_planned(self) -> bool:
         own = any(not one.short for one in self._toolbox.layers())
         return self._settings.plan_first and own
@@ -91,6 +106,8 @@ class Answerer:
         stages = agent.workflow.stages
         emit(RunStarted(question, card.name, card.server.value, stages, agent.limits.steps))
         self._toolbox.begin_turn(question)
+        if self._approver is not None:
+            self._approver.grant([Intent(_UNDO)])
         emit(StageChanged(agent.workflow.home(_UNDO)))
         work = Work(self._toolbox, chat, agent.limits, cancelled, emit)
         try:

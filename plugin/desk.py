@@ -68,6 +68,7 @@ class Desk(QObject):
         self._settled.timeout.connect(self.show_layers)
         self._connect()
         dock.set_offline(settings.offline)
+        dock.composer.mode.set_mode(settings.approval)
         self.show_layers()
         self.look_for_model()
 
@@ -75,6 +76,7 @@ class Desk(QObject):
         """Take new settings, and look for the model that they lead to."""
         self._settings, self._asked = settings, False
         self._dock.set_offline(settings.offline)
+        self._dock.composer.mode.set_mode(settings.approval)
         self.session.use(settings)
         self.look_for_model()
 
@@ -155,6 +157,8 @@ class Desk(QObject):
         session.running.connect(self._ran)
         dock.asked.connect(self.ask)
         dock.stopped.connect(session.stop)
+        dock.approved.connect(session.approve)
+        dock.mode_chosen.connect(self._choose_mode)
         dock.new_chat_requested.connect(self._new_chat)
         dock.retry_requested.connect(self.look_for_model)
         dock.model_chosen.connect(self._choose_model)
@@ -259,6 +263,12 @@ class Desk(QObject):
     def _new_chat(self) -> None:
         self.session.new_chat()
         self._dock.clear()
+
+    def _choose_mode(self, mode: str) -> None:
+        """Keep what is asked before it is done; it holds at once, in a running question too."""
+        self._settings = replace(self._settings, approval=mode)
+        SettingsStore().save(self._settings)
+        self.session.use_mode(self._settings)
 
     def _choose_model(self, name: str) -> None:
         self._change(model=name)

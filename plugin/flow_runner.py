@@ -7,14 +7,14 @@ import time
 from collections.abc import Callable, Collection
 from dataclasses import replace
 
-from .agent.event import RunFinished, RunStarted, Status
+from .agent.event import Notice, RunFinished, RunStarted, Status
 from .flow_means import Cancelled, Emit, Means, Nobody, Outcome, Tools, User, Ways
 from .flow_work import Work, named
 from .workflow.answering import Said, Write, answered
 from .workflow.assignment import Refiner, SubAgent
 from .workflow.bypass import BypassError, contracted
 from .workflow.cache import Cache
-from .workflow.graph import Answer, Graph
+from .workflow.graph import Answer, Graph, Vertex
 from .workflow.resolving import ResolvingError
 from .workflow.role import Roles
 from .workflow.schedule import Schedule
@@ -77,13 +77,18 @@ class GraphRun:
         if work.unanswerable:
             emit(self._ended(Status.REJECTED, work.unanswerable, None, work.tool_seconds, began))
         else:
-            emit(self._end(schedule, outcome, cancelled(), work.tool_seconds, began))
+            for key in work.refused:
+                emit(Notice(schedule.graph.vertex(key).history, warning=True))
+            emit(self._end(schedule, outcome, cancelled(), work, began))
         return outcome
 
     def _end(
-        self, schedule: Schedule, outcome: Outcome, stopped: bool, tools: float, began: float
+        self, schedule: Schedule, outcome: Outcome, stopped: bool, work: Work, began: float
     ) -> RunFinished:
-        failed = schedule.failed()
+        failed, tools = schedule.failed(), work.tool_seconds
+        refused = [one for one in failed if one.id in work.refused]
+        if refused and len(refused) == len(failed):
+            return self._without(refused, schedule, outcome, tools, began)
         if failed:
             text = " ".join(f"{named(one)}: {one.history}" for one in failed)
             return self._ended(Status.FAILED, text, None, tools, began)
@@ -98,6 +103,23 @@ class GraphRun:
         except ResolvingError as error:
             outcome.unanswered = str(error)
             return self._ended(Status.FAILED, str(error), None, tools, began)
+        return self._ended(Status.OK, said.text, said, tools, began)
+
+    def _without(
+        self,
+        refused: list[Vertex],
+        schedule: Schedule,
+        outcome: Outcome,
+        tools: float,
+        began: float,
+    ) -> RunFinished:
+        """End a run whose only failed steps the user did not allow: with the answer where it
+        needs none of them, and with what was made in any case."""
+        try:
+            said = answered(schedule.graph, outcome.results, self._write)
+        except ResolvingError:
+            text = " ".join(one.history for one in refused)
+            return self._ended(Status.CANCELLED, text, None, tools, began)
         return self._ended(Status.OK, said.text, said, tools, began)
 
     def _ended(

@@ -12,6 +12,7 @@ from typing import Any
 from ..tools.base import (
     LastingError,
     MendableError,
+    RefusedError,
     ToolCancelled,
     ToolError,
     ToolResult,
@@ -71,6 +72,7 @@ class Work:
         self._to_mend: tuple[str, MendableError] | None = None
         self.tool_seconds = 0.0
         self.unanswerable = ""
+        self.refused: list[str] = []
 
     def until_over(self) -> None:
         """Start what is ready and take in what ends, until nothing is left."""
@@ -240,6 +242,8 @@ class Work:
         else:
             if isinstance(error, UnanswerableError):
                 self.unanswerable = error.message
+            if isinstance(error, RefusedError):
+                self.refused.append(key)
             self._fail(key, error, seconds)
 
     def _finish(self, key: str, done: Done, seconds: float) -> None:
@@ -295,7 +299,8 @@ class Work:
         self._emit(StepChanged(key, model.Status.FAILED, message, seconds))
         for one in skipped:
             self._emit(StepChanged(one, model.Status.SKIPPED, f"{key} failed."))
-        self._to_mend = (key, error) if isinstance(error, MendableError) else None
+        mendable = isinstance(error, MendableError) and not isinstance(error, RefusedError)
+        self._to_mend = (key, error) if mendable else None
 
     def _mended(self) -> bool:
         """Change the graph after a failure, once all else has ended; tells whether it goes on."""

@@ -42,7 +42,7 @@ from .sub_agent import StepAgent
 from .workflow import change
 from .workflow.answering import answered, name_of
 from .workflow.cache import Cache
-from .workflow.graph import Answer
+from .workflow.graph import Answer, Graph
 from .workflow.joining import joined
 from .workflow.plan_event import PlanDone, Planned, Planning, made
 from .workflow.plan_form import PlanError
@@ -95,9 +95,11 @@ class PlanRun:
         emit: Emit,
         cancelled: Cancelled,
         runs: bool = True,
+        approve: Callable[[Graph], None] = lambda graph: None,
     ) -> None:
-        """With `runs` off the plan is told and nothing is run."""
-        self._runs = runs
+        """With `runs` off the plan is told and nothing is run; else `approve` sees it first and
+        may raise ToolCancelled."""
+        self._runs, self._approve = runs, approve
         self._toolbox, self._speaker = toolbox, speaker
         self._settings, self._agent = settings, agent
         self._chat, self._question = chat, question
@@ -185,6 +187,7 @@ class PlanRun:
 
     def _ran(self, planned: Planned, planner: Planner) -> RunFinished | None:
         ends: list[RunFinished] = []
+        self._approve(planned.graph)
         run = GraphRun(
             self._toolbox,
             Cache(self._toolbox),

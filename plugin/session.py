@@ -18,8 +18,10 @@ from ..tools.context import Canvas
 from ..tools.keeping import Kept
 from ..tools.registry import Registry
 from .agent.chat import Chat
-from .agent.event import CallProgress, Event, Status
+from .agent.event import ApprovalGiven, CallProgress, Event, Status
 from .answerer import Answerer
+from .approval import AskingWord, NobodysWord
+from .approval_judge import intents, make_approver
 from .assembly import allowed_of, make_toolbox, output_of
 from .disclosure import Disclosure
 from .flow_means import User
@@ -69,6 +71,10 @@ class Session(QObject):
         self._settings = settings
         self._canvas = canvas
         self._toolbox = make_toolbox(project, settings, self._main, canvas)
+        self._word = AskingWord(self._wait)
+        self._approver = make_approver(
+            self._toolbox, self._main, lambda: self._settings, self._word
+        )
         self._disclosure = Disclosure(self._toolbox.layers)
         self._cache = Cache(self._toolbox)
         self._chat = Chat()
@@ -148,6 +154,11 @@ class Session(QObject):
         """Forget the conversation; results stay in the project."""
         self.stop()
         self._chat = Chat()
+        self._approver.new_chat()
+
+    def approve(self, given: ApprovalGiven) -> None:
+        """Give the user's word that a run waits for."""
+        self._word.reply(given)
 
     @property
     def can_undo(self) -> bool:
@@ -170,6 +181,10 @@ class Session(QObject):
         self._speaker = None
         self._toolbox.use_folders(output_of(settings), allowed_of(settings))
 
+    def use_mode(self, settings: Settings) -> None:
+        """Take settings that differ in what is asked before it is done; they hold at once."""
+        self._settings = settings
+
     def close(self) -> None:
         """End the running question and let go of the project. Main thread only."""
         if self._task is not None and not finish(self._task, _STOP_S):
@@ -179,11 +194,12 @@ class Session(QObject):
     def _work(self, question: str, emit: Emit, cancelled: Cancelled, runs: bool) -> None:
         """Carry out one question on the worker thread."""
         self._emit = emit
+        self._approver.begin()
         try:
             with self._lock:
                 speaker = self._connected(cancelled)
                 pricer = Pricer(self._settings)
-                Answerer(self._toolbox, speaker, self._settings).answer(
+                Answerer(self._toolbox, speaker, self._settings, self._approver).answer(
                     self._chat,
                     question,
                     lambda event: emit(pricer.priced(event, speaker.card())),
@@ -198,7 +214,13 @@ class Session(QObject):
     def _work_graph(
         self, graph: Graph, user: User, way: Start, emit: Emit, cancelled: Cancelled
     ) -> None:
-        """Run a workflow on the worker thread; a model is asked only for steps without a tool."""
+        """Run a workflow on the worker thread; a model is asked only for steps without a tool.
+
+        Its steps were seen and started by the user: only those that change later are asked about.
+        """
+        self._emit = emit
+        self._approver.begin()
+        self._approver.grant(intents(graph))
         try:
             with self._lock:
                 self._toolbox.begin_turn(graph.question or graph.title)
@@ -218,6 +240,8 @@ class Session(QObject):
                 run.run(graph, emit, cancelled, way.target)
         except (ModelError, RunCancelled) as error:
             emit(ending(error))
+        finally:
+            self._emit = None
 
     def _connected(self, cancelled: Cancelled) -> Speaker:
         """Return the speaker of this chat, a new one after new settings or a failed run."""
@@ -231,7 +255,7 @@ class Session(QObject):
         return speaker
 
     def _wait(self, event: Any) -> None:
-        """Tell that the model is waited for; its speaker outlives the task of one question."""
+        """Tell that the model or the user is waited for; both outlive the task of one question."""
         if self._emit is not None:
             self._emit(event)
 
@@ -268,6 +292,8 @@ def answer_question(
     main, recorder = MainThread(), Recorder(question)
     toolbox = make_toolbox(project, settings, main)
     disclosure = Disclosure(toolbox.layers)
+    word = NobodysWord(bool(settings.output_folder))
+    approver = make_approver(toolbox, main, lambda: settings, word)
 
     def note(event: Event) -> None:
         disclosure.note(event)
@@ -283,7 +309,7 @@ def answer_question(
             emit(ending(error))
             return
         pricer = Pricer(settings)
-        Answerer(toolbox, speaker, settings).answer(
+        Answerer(toolbox, speaker, settings, approver).answer(
             Chat(),
             question,
             lambda event: emit(pricer.priced(event, speaker.card())),

@@ -24,7 +24,8 @@ class Settings:
     GGUF file ("" is the first found). server_program: path of a llama.cpp server ("" looks in the
     plugin's own folder, then on PATH). auth_config: id of an authentication configuration that
     applies the key. context: tokens asked for (0 chooses). reply_tokens bounds one reply,
-    run_tokens the evaluated tokens of one question (0 is no cap). tool_mode: auto, schema, native
+    run_tokens the evaluated tokens of one question (0 is no cap). approval: what is asked before it
+    is done: each change, what is lasting, or nothing (free). tool_mode: auto, schema, native
     or text. plan_first: make and check a plan of each question before anything runs (off: go state
     by state from the start). states: the workflow of states to go by ("" is the plugin's own for
     questions about layers): a name of resources/workflows, or a JSON file of the user's own in
@@ -59,6 +60,7 @@ class Settings:
     max_errors: int = 5
     reply_tokens: int = 512
     run_tokens: int = 0
+    approval: str = "lasting"
     tool_mode: str = "auto"
     exposure: str = "auto"
     connect_s: float = 5.0
@@ -80,6 +82,7 @@ CHOICES = {
     "server": ("auto", "ollama", "openai", "embedded"),
     "tool_mode": ("auto", "schema", "native", "text"),
     "exposure": ("auto", "filter", "hint"),
+    "approval": ("each", "lasting", "free"),
 }
 _AT_LEAST_ONE = {"max_steps", "max_errors", "reply_tokens"}
 _MAY_BE_NEGATIVE = {"seed"}

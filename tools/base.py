@@ -180,6 +180,10 @@ class MendableError(ToolError):
         self.without = tuple(without)
 
 
+class RefusedError(MendableError):
+    """The user did not allow this call; the run goes on without it, and what was made stays."""
+
+
 class LastingError(ToolError):
     """The model cannot mend this (a removed layer, a full disk); it is reported to the user."""
 

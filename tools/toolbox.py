@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from qgis.core import QgsApplication, QgsCsException, QgsMapLayer, QgsProject
 
@@ -34,6 +34,13 @@ from .source import LayerSource, selection, snapshot
 from .store import ResultStore
 
 _LOG = logging.getLogger(__name__)
+
+
+class Approval(Protocol):
+    """Has the last word on a call; any thread."""
+
+    def check(self, name: str, arguments: dict[str, Any], cancelled: Callable[[], bool]) -> None:
+        """Let a call pass. Raises RefusedError and ToolCancelled."""
 
 
 class ProjectToolbox:
@@ -67,6 +74,19 @@ class ProjectToolbox:
         self._profiler = Profiler()
         self._known: dict[str, str] = {}
         self._names: dict[str, str] = {}
+        self._approval: Approval | None = None
+
+    def ask_before(self, approval: Approval) -> None:
+        """Let every call from now on pass by `approval` first."""
+        self._approval = approval
+
+    def origin(self, text: str) -> tuple[str, str, bool] | None:
+        """Return the key and source of the layer that a text names exactly, and whether this chat
+        made it; None for no such."""
+        for source in self._sources():
+            if text in (source.key, source.short, source.id):
+                return source.key, source.source, bool(source.short)
+        return None
 
     def definitions(self) -> tuple[ToolDefinition, ...]:
         """Return all tools, in the order in which they are listed to a model."""
@@ -131,6 +151,8 @@ class ProjectToolbox:
     ) -> ToolResult:
         """Run one call. Raises MendableError, LastingError or ToolCancelled."""
         tool, fitting = self._prepared(name, arguments)
+        if self._approval is not None:
+            self._approval.check(name, fitting, cancelled)
         context = self._context(name, progress, cancelled)
         try:
             context.stop_if_cancelled()

@@ -12,6 +12,8 @@ from qgis.PyQt.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from ..plugin.agent.event import (
     AnswerDelta,
+    ApprovalAsked,
+    ApprovalGiven,
     CallFinished,
     CallStarted,
     Event,
@@ -61,6 +63,8 @@ class ChatDock(QgsDockWidget):
     """
 
     asked = pyqtSignal(str)
+    approved = pyqtSignal(object)
+    mode_chosen = pyqtSignal(str)
     stopped = pyqtSignal()
     new_chat_requested = pyqtSignal()
     options_requested = pyqtSignal()
@@ -107,6 +111,8 @@ class ChatDock(QgsDockWidget):
             Planning: self._show_planning,
             CallStarted: self._show_call,
             CallFinished: self._show_call_end,
+            ApprovalAsked: self._show_approval,
+            ApprovalGiven: self._show_word,
             AnswerDelta: self._show_writing,
             TokensUsed: self.header.gauge.show_tokens,
             RunFinished: self._finish,
@@ -228,7 +234,7 @@ class ChatDock(QgsDockWidget):
         self.pages.addWidget(self.transcript)
         self.composer = Composer()
         self.ask_bar = AskBar(place="Chat")
-        body = DockBody()
+        self.body = body = DockBody()
         self._column = QVBoxLayout(body)
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(0)
@@ -243,6 +249,8 @@ class ChatDock(QgsDockWidget):
         self._column.addWidget(self.composer)
         body.stop_pressed.connect(self._stop_by_key)
         body.new_chat_pressed.connect(self.new_chat_requested)
+        body.approval_pressed.connect(self._say)
+        self.composer.field.installEventFilter(body)
         self.setWidget(body)
         self.setFocusProxy(self.composer.field)
 
@@ -250,6 +258,7 @@ class ChatDock(QgsDockWidget):
         outlet = self._outlet
         self.composer.sent.connect(self.ask)
         self.composer.stopped.connect(self._stop)
+        self.composer.mode.chosen.connect(self.mode_chosen)
         self.composer.left.connect(lambda: self.transcript.setFocus())
         self.header.chip.model_chosen.connect(self.model_chosen)
         self.header.new_chat.clicked.connect(lambda: self.new_chat_requested.emit())
@@ -264,6 +273,7 @@ class ChatDock(QgsDockWidget):
             "layer_table_requested",
             "layer_removal_requested",
             "undo_requested",
+            "approved",
             "keep_requested",
             "kept_shown",
             "workflow_keep_requested",
@@ -346,12 +356,30 @@ class ChatDock(QgsDockWidget):
         self.header.chip.set_condition(ModelCondition.READING)
         self.header.status.show_state(Shape.RUNNING, self.header.chip.word)
 
+    def _show_approval(self, event: ApprovalAsked) -> None:
+        self.body.waits = True
+        self.header.chip.set_condition(ModelCondition.WAITING)
+        self.header.status.show_state(Shape.WAITING, self.tr("Waiting for you"))
+        self.transcript.show_approval(not self.composer.field.toPlainText().strip())
+
+    def _show_word(self, event: ApprovalGiven) -> None:
+        self.body.waits = False
+        self.header.chip.set_condition(ModelCondition.WORKING)
+        self.header.status.show_state(Shape.RUNNING, self.header.chip.word)
+
+    def _say(self, allowed: bool) -> None:
+        """Say by a key what the card asks."""
+        card = self.transcript.approval
+        if card is not None:
+            card.say(allowed)
+
     def _show_writing(self, event: AnswerDelta) -> None:
         if self.header.chip.condition is not ModelCondition.WRITING:
             self.header.chip.set_condition(ModelCondition.WRITING)
             self.header.status.show_state(Shape.RUNNING, self.header.chip.word)
 
     def _finish(self, event: RunFinished) -> None:
+        self.body.waits = False
         stage, shape = ENDS[event.status]
         words = {
             Status.OK: self.tr("Answered"),

@@ -6,17 +6,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from qgis.PyQt.QtCore import QSize, Qt, pyqtSignal
-from qgis.PyQt.QtGui import QPalette
+from qgis.PyQt.QtGui import QPalette, QResizeEvent
 from qgis.PyQt.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout
 
 from .check_box import CheckBox
 from .icon import own_icon
+from .mode_button import ModeButton
 from .palette import Tone, tone_colour
 from .panel import LinkButton, Panel
 from .question_field import QuestionField
 
 if TYPE_CHECKING:
     from ..tools.base import LayerProfile
+
+NARROW = 30
+"""In em: below it the mode shows its icon only."""
 
 
 class Composer(Panel):
@@ -42,6 +46,7 @@ class Composer(Panel):
         self.plan_first.setToolTip(
             self.tr("Open the plan in GeoFlow before anything runs (Ctrl+P)")
         )
+        self.mode = ModeButton()
         self.send = QPushButton(self.tr("Send"))
         self.send.setObjectName("GeoOlmSend")
         self.send.setAccessibleName(self.tr("Send the question"))
@@ -58,6 +63,7 @@ class Composer(Panel):
         self._row = QHBoxLayout()
         self._row.addWidget(self.at)
         self._row.addWidget(self.plan_first)
+        self._row.addWidget(self.mode)
         self._row.addStretch(1)
         self._row.addWidget(self.send)
         self._row.addWidget(self.stop)
@@ -74,9 +80,19 @@ class Composer(Panel):
         self._column.setSpacing(round(unit * 0.5))
         self.send.setIcon(own_icon("send", palette.color(QPalette.ColorRole.ButtonText)))
         self.stop.setIcon(own_icon("stop", tone_colour(palette, Tone.FAILED)))
+        self.mode.recolour()
         for button in (self.send, self.stop):
             button.setMinimumSize(round(unit * 6.5), round(unit * 2.15))
             button.setIconSize(QSize(round(unit * 1.25), round(unit * 1.25)))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Show the mode by its icon alone where there is little room."""
+        super().resizeEvent(event)
+        style = Qt.ToolButtonStyle
+        wide = self.width() >= NARROW * self.em
+        self.mode.setToolButtonStyle(
+            style.ToolButtonTextBesideIcon if wide else style.ToolButtonIconOnly
+        )
 
     def set_layers(self, layers: tuple[LayerProfile, ...]) -> None:
         """Offer these layers after "@"."""

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from qgis.PyQt.QtCore import QEvent, QSize, Qt, pyqtSignal
+from qgis.PyQt.QtCore import QEvent, QObject, QSize, Qt, pyqtSignal
 from qgis.PyQt.QtGui import QKeyEvent, QPainter, QPaintEvent
 from qgis.PyQt.QtWidgets import QFrame, QWidget
 
@@ -37,6 +37,7 @@ class DockBody(QWidget):
 
     stop_pressed = pyqtSignal()
     new_chat_pressed = pyqtSignal()
+    approval_pressed = pyqtSignal(bool)
 
     def __init__(self) -> None:
         super().__init__()
@@ -45,6 +46,8 @@ class DockBody(QWidget):
             Qt.Key.Key_Period: self.stop_pressed,
             Qt.Key.Key_N: self.new_chat_pressed,
         }
+        self._words = {Qt.Key.Key_A: True, Qt.Key.Key_R: False}
+        self.waits = False
 
     def sizeHint(self) -> QSize:
         """Return the ideal size: 32 em wide."""
@@ -63,12 +66,25 @@ class DockBody(QWidget):
         return bool(super().event(event))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Stop the run or start a new chat."""
-        if self._ours(event):
+        """Stop the run, start a new chat, or say the word that a run waits for."""
+        if self._is_word(event):
+            self.approval_pressed.emit(self._words[event.key()])
+        elif self._ours(event):
             self._keys[event.key()].emit()
         else:
             super().keyPressEvent(event)
 
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Take the keys of the word from the field, which would write their letters."""
+        if event.type() == QEvent.Type.KeyPress and self._is_word(event):
+            self.keyPressEvent(event)
+            return True
+        return bool(super().eventFilter(watched, event))
+
     def _ours(self, event: QKeyEvent) -> bool:
         control = event.modifiers() == Qt.KeyboardModifier.ControlModifier
-        return control and event.key() in self._keys
+        return (control and event.key() in self._keys) or self._is_word(event)
+
+    def _is_word(self, event: QEvent) -> bool:
+        alone = event.modifiers() == Qt.KeyboardModifier.AltModifier
+        return self.waits and alone and event.key() in self._words

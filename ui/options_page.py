@@ -101,6 +101,7 @@ class OptionsPage(QgsOptionsPageWidget):
         self.cost.show_settings(settings)
         self._choose(self.tool_mode, settings.tool_mode)
         self._choose(self.exposure, settings.exposure)
+        self._choose(self.approval, settings.approval)
         place = self.states.findData(settings.states)
         self.states.setCurrentIndex(place)
         if place < 0:
@@ -131,6 +132,7 @@ class OptionsPage(QgsOptionsPageWidget):
             download_sources=self.fetch.sources.toPlainText().strip(),
             tool_mode=self.tool_mode.currentData(),
             exposure=self.exposure.currentData(),
+            approval=self.approval.currentData(),
             output_folder=self.folder.filePath().strip(),
             allowed_folders=self.allowed.folders(),
             offline=self.privacy.offline.isChecked(),
@@ -269,6 +271,12 @@ class OptionsPage(QgsOptionsPageWidget):
         self.exposure.addItem(self.tr("Only the tools of the stage"), "filter")
         self.exposure.addItem(self.tr("All tools, with the stage's examples"), "hint")
         self._row(form, "Exposure", self.tr("Tools offered"), self.exposure)
+        self.approval = QComboBox()
+        self.approval.addItem(self.tr("Ask before each change"), "each")
+        self.approval.addItem(self.tr("Ask before anything lasting"), "lasting")
+        self.approval.addItem(self.tr("Run freely"), "free")
+        tip = self.tr("Lasting are edits of layers that exist, files, the project and the network.")
+        self._row(form, "Approval", self.tr("Changes"), self.approval, tip=tip)
         self.states = QComboBox()
         self.states.setEditable(True)
         for value, text in (

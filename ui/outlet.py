@@ -18,6 +18,7 @@ class Outlet(QObject):
     layer_zoom_requested = pyqtSignal(str)
     layer_table_requested = pyqtSignal(str)
     layer_removal_requested = pyqtSignal(str)
+    approved = pyqtSignal(object)
     undo_requested = pyqtSignal()
     keep_requested = pyqtSignal(object)
     kept_shown = pyqtSignal(str)

@@ -8,6 +8,7 @@ from qgis.PyQt.QtGui import QPalette, QResizeEvent
 from qgis.PyQt.QtWidgets import QFrame, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from ..plugin.agent.event import Event
+from .approval_card import ApprovalCard
 from .icon import own_icon
 from .outlet import Outlet
 from .palette import em
@@ -83,6 +84,19 @@ class Transcript(QScrollArea):
         if self.turns:
             self.turns[-1].handle(event)
             self._unseen = True
+
+    @property
+    def approval(self) -> ApprovalCard | None:
+        """The card that waits for the user's word, if any."""
+        return self.turns[-1].approval if self.turns else None
+
+    def show_approval(self, focus: bool) -> None:
+        """Bring the card that waits into view; with `focus` its default button takes the keys."""
+        card = self.approval
+        if card is not None:
+            self.go_to_end()
+            if focus and card.can_undo:
+                card.allow.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def set_undoable(self, undoable: bool) -> None:
         """Offer, or no longer offer, to undo the newest turn."""

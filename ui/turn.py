@@ -12,6 +12,8 @@ from qgis.PyQt.QtWidgets import QVBoxLayout, QWidget
 from ..plugin.agent.event import (
     AnswerDelta,
     AnswerReset,
+    ApprovalAsked,
+    ApprovalGiven,
     CallFinished,
     CallProgress,
     CallStarted,
@@ -26,6 +28,7 @@ from ..plugin.workflow.graph import Graph
 from ..plugin.workflow.plan_event import PlanDone, PlanMade
 from .answer_part import AnswerRow, FileList
 from .answer_view import AnswerView
+from .approval_card import ApprovalCard
 from .card import MessageCard
 from .layer_list import LayerList
 from .number import number
@@ -54,6 +57,7 @@ class TurnContent(Panel):
         self.steps = StepsCard(outlet)
         self.answer: AnswerView | None = None
         self.row: AnswerRow | None = None
+        self.approvals: dict[str, ApprovalCard] = {}
         self._graph: Graph | None = None
         self._lines = QVBoxLayout(self)
         self._lines.addWidget(UserBubble(question, names))
@@ -63,6 +67,8 @@ class TurnContent(Panel):
             CallStarted: self.steps.start,
             CallProgress: self.steps.progress,
             CallFinished: self.steps.finish,
+            ApprovalAsked: self._ask_approval,
+            ApprovalGiven: self._settle,
             Reflected: self.steps.mend,
             AnswerDelta: lambda event: self._answer_view().add(event.text),
             AnswerReset: lambda event: self._withdraw(),
@@ -83,6 +89,15 @@ class TurnContent(Panel):
         handler = self._handlers.get(type(event))
         if handler is not None:
             handler(event)
+
+    def _ask_approval(self, event: ApprovalAsked) -> None:
+        self.approvals[event.identity] = ApprovalCard(self._outlet, event)
+        self._lines.addWidget(self.approvals[event.identity])
+
+    def _settle(self, event: ApprovalGiven) -> None:
+        card = self.approvals.get(event.identity)
+        if card is not None and not card.settled:
+            card.settle(event)
 
     def _answer_view(self) -> AnswerView:
         if self.answer is None:
@@ -105,6 +120,8 @@ class TurnContent(Panel):
 
     def _finish(self, event: RunFinished) -> None:
         total = event.seconds.get("total", 0.0)
+        for identity in self.approvals:
+            self._settle(ApprovalGiven(identity, False))
         self.steps.close_run(SHAPES[event.status], total)
         if event.status is Status.OK:
             view = self._answer_view()
@@ -185,6 +202,12 @@ class Turn(QWidget):
         if isinstance(event, RunFinished):
             self.finished, self.ending = True, event.answer or event.reason
             self._show_undo()
+
+    @property
+    def approval(self) -> ApprovalCard | None:
+        """The card that waits for the user's word, if any."""
+        cards = self.content.approvals.values() if self.content is not None else ()
+        return next((one for one in cards if not one.settled), None)
 
     def wake(self) -> None:
         """Make the widgets from the events."""

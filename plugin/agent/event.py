@@ -59,6 +59,63 @@ class CallStarted:
     step: int
 
 
+class Reach(str, Enum):
+    """How far a call reaches: the first two end with the session, the others last."""
+
+    READ = "read"
+    MAKE = "make"
+    REMOVE = "remove"
+    PROJECT = "project"
+    EDIT = "edit"
+    FILE = "file"
+    NETWORK = "network"
+
+    @property
+    def lasts(self) -> bool:
+        """Whether something is left that closing QGIS does not take away."""
+        return self not in (Reach.READ, Reach.MAKE)
+
+
+@dataclass(frozen=True)
+class Deed:
+    """What a call would do: `target` is the layer, file or host that it would change, `tool` the
+    tool or the id of the algorithm, `where` the folder or source of the target, `details` its
+    arguments as texts. `open`: some arguments are known only when the steps before have run."""
+
+    reach: Reach
+    tool: str
+    label: str = ""
+    target: str = ""
+    where: str = ""
+    undoable: bool = False
+    details: tuple[tuple[str, str], ...] = ()
+    open: bool = False
+
+    def covers(self, other: Deed) -> bool:
+        """Tell whether a word on this deed is one on the other: it does the very same."""
+        same = (self.reach, self.tool) == (other.reach, other.tool)
+        if self.open:
+            return same and set(self.details) <= set(other.details)
+        return same and self.details == other.details
+
+
+@dataclass(frozen=True)
+class ApprovalAsked:
+    """The run waits for the user's word on these deeds; a plan's come together."""
+
+    identity: str
+    deeds: tuple[Deed, ...]
+
+
+@dataclass(frozen=True)
+class ApprovalGiven:
+    """The user allowed or refused what was asked; `ever` holds for the tool in this chat."""
+
+    identity: str
+    allowed: bool
+    ever: bool = False
+
+
 @dataclass(frozen=True)
 class CallProgress:
     """A running call reports its share done, 0 to 100."""
@@ -143,6 +200,8 @@ Event = Union[
     StageChanged,
     ModelState,
     CallStarted,
+    ApprovalAsked,
+    ApprovalGiven,
     CallProgress,
     CallFinished,
     Reflected,

@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import Union
 
-from ...tools.base import MendableError, ToolResult
+from ...tools.base import MendableError, RefusedError, ToolResult
 from . import prompt
 from .chat import Chat
 from .event import Event, Reflected, StageChanged
@@ -43,6 +43,9 @@ class Reflection:
         for attempt in range(self.limits.retries + 1):
             try:
                 return call, (yield from self.work.run(call))
+            except RefusedError as error:
+                self.menu.free = True
+                return call, error.message
             except MendableError as error:
                 failure = error.message
                 self.menu.free = True

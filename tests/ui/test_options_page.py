@@ -44,6 +44,7 @@ OTHER = Settings(
     run_tokens=50000,
     tool_mode="text",
     exposure="hint",
+    approval="each",
     connect_s=7.5,
     first_token_s=120.0,
     idle_s=30.0,

@@ -140,7 +140,10 @@ class TopN:
                 left += 1
         found = ranking.best()
         if not found:
-            raise MendableError(f"No feature of {source.key} has a number for {name}.")
+            raise MendableError(
+                f"No feature of {source.key} has a number for {name}. To find the value that "
+                "occurs most often, use unique_values."
+            )
         context.note(*taken.notes, *_told(found[-1][0], ranking.ties(), left, name))
         ids = ", ".join(str(feature.id()) for _, feature in found)
         words = f"{name} is among the {len(found)} {order}"

@@ -687,8 +687,12 @@ def test_the_dock_can_be_22_em_wide_at_125_percent(dock: ChatDock, child: Child)
     )
     QTest.qWait(30)
     dock.resize(10, 700)
-    QTest.qWait(80)
-    assert dock.widget().width() == 22 * 16
+    narrow = 22 * 16
+    for _ in range(40):  # the window manager takes its time on a busy machine
+        QTest.qWait(50)
+        if dock.widget().width() == narrow:
+            break
+    assert dock.widget().width() == narrow
     view = dock.transcript.viewport().width()
     assert dock.transcript.widget().width() == view
     for each in dock.transcript.widget().findChildren(QWidget):

@@ -14,9 +14,6 @@ from .expression import SourceFields, chosen
 from .registry import Unchecked
 from .source import plain
 
-_OFTEN = 5
-"""Values that are named where several occur most often."""
-
 
 class ListLayers(Unchecked):
     """Lists the layers of the project."""
@@ -106,11 +103,8 @@ class UniqueValues(Unchecked):
         text = f"{len(found)} distinct values of {name} in {source.key}{missing}"
         numbers = {"count": len(found), "empty": empty}
         if found:
-            most = found[0]["count"]
-            numbers["most"] = most
-            often = [str(one[name]) for one in found if one["count"] == most]
-            text += f"; most = {most}: {', '.join(often[:_OFTEN])}"
-            text += f" and {len(often) - _OFTEN} more" * (len(often) > _OFTEN)
+            numbers["most"] = found[0]["count"]
+            text += f"; most = {numbers['most']} features"
         return ToolResult(f"{text}\n{wording.rows(found)}", numbers=numbers)
 
 

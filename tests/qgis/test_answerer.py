@@ -331,6 +331,7 @@ def test_a_value_that_the_layer_is_called_by_need_not_be_picked(project: QgsProj
     count = plan(task("v1", "table", "count", layer="dis"), answer="v1.count")
     understood = reply({"NEEDS": "", "USER_INTENT": "Count", "layers": ["dis"]})
     question = "How many towns are in Diss?"
-    events = played(project, understood, count, said("There are 3."), question=question)
+    yes = reply({"answer": "yes"})
+    events = played(project, understood, count, yes, said("There are 3."), question=question)
     assert end_of(events).value == 3
     assert not any(isinstance(one, Notice) for one in events)

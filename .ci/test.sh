@@ -47,11 +47,11 @@ said=$(mktemp) lost=$(mktemp)
 (
     failed=()
     step 'tests/unit' room unit
-    step 'tests/qgis, second half' room qgis 2
+    step 'tests/qgis, first half' room qgis 1
     printf '%s\n' "${failed[@]}" >"$lost"
 ) >"$said" 2>&1 &
 beside=$!
-step 'tests/qgis, first half' room qgis 1
+step 'tests/qgis, second half' room qgis 2
 step 'tests/ui' room ui
 wait "$beside"
 cat "$said"

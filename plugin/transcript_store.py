@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import sqlite3
 import time
@@ -19,6 +20,15 @@ _LOG = logging.getLogger(__name__)
 _BUSY_S = 1.0
 _DELETING_S = 3.0
 _WITHOUT_BLANKS = "\u2e80"
+_BY_WORDS = (
+    "AND turn.chat IN (SELECT chat FROM turn WHERE id IN "
+    "(SELECT rowid FROM word WHERE word MATCH ?))"
+)
+_BY_PARTS = (
+    "AND turn.chat IN (SELECT chat FROM turn WHERE NOT EXISTS "
+    "(SELECT 1 FROM json_each(?) AS part WHERE NOT (question LIKE part.value ESCAPE '\\' "
+    "OR answer LIKE part.value ESCAPE '\\')))"
+)
 """From here on stand the letters of Chinese, Japanese and Korean."""
 
 RUNNING, INTERRUPTED = "running", "interrupted"
@@ -228,14 +238,12 @@ class TranscriptStore:
         plain = all(any(map(str.isalnum, one)) and max(one) < _WITHOUT_BLANKS for one in words)
         if self.searches_words and plain:
             quoted = " ".join(f'"{one.replace(chr(34), chr(34) * 2)}"*' for one in words)
-            inner = "SELECT rowid FROM word WHERE word MATCH ?"
-            return f"AND turn.chat IN (SELECT chat FROM turn WHERE id IN ({inner}))", [quoted]
-        parts, values = [], []
+            return _BY_WORDS, [quoted]
+        parts = []
         for one in words:
             escaped = one.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-            parts.append("(question LIKE ? ESCAPE '\\' OR answer LIKE ? ESCAPE '\\')")
-            values += [f"%{escaped}%"] * 2
-        return f"AND turn.chat IN (SELECT chat FROM turn WHERE {' AND '.join(parts)})", values
+            parts.append(f"%{escaped}%")
+        return _BY_PARTS, [json.dumps(parts, ensure_ascii=False)]
 
     def _events(self, turn: int) -> tuple[Any, ...]:
         rows = self._db.execute("SELECT kind, body FROM event WHERE turn = ? ORDER BY id", (turn,))

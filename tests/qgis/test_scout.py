@@ -113,7 +113,7 @@ def test_a_question_that_only_styles_can_be_undone_and_one_that_counts_cannot(
         said("The towns are coloured."),
     )
     with FakeOpenAI(*HOW_MANY, *style) as server:
-        session = open_session(settings_for(server))
+        session = open_session(settings_for(server, approval="free"))
         ask(session)
         assert not session.can_undo
         ask(session, "Colour the towns by pop.")
